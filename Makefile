@@ -1,0 +1,80 @@
+# One entrance. `make` prints what there is.
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: help
+help: ## Print this help
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+##@ Use
+.PHONY: demo up down
+demo: setup ## Bring everything up, ingest the example handbook, ask two questions
+	@$(BIN)/attest demo
+up: setup ## Start the local stack
+	@$(BIN)/attest up
+down: setup ## Stop the local stack
+	@$(BIN)/attest down
+
+##@ Set up
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else "Attest needs Python 3.11, 3.12 or 3.13; this is %d.%d. Name another: make PYTHON=python3.12 …" % v)'
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "This Python cannot make a virtual environment; on Debian: apt install python3-venv" >&2; exit 1; }
+
+$(VENV)/.local: requirements/local.lock pyproject.toml | $(BIN)/python
+	@echo "Installing the locked packages (about 300 MB the first time) …" >&2
+	@$(PIP) install --require-hashes --no-deps -r requirements/local.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.lock $(VENV)/.local
+	@echo "Installing the locked development packages …" >&2
+	@$(PIP) install --require-hashes --no-deps -r requirements/dev.lock
+	@touch $@
+
+.PHONY: setup setup-dev lock
+setup: $(VENV)/.local ## Install what the local stack needs into .venv
+setup-dev: $(VENV)/.dev ## Install what development needs into .venv
+UV_COMPILE = $(BIN)/uv pip compile --quiet pyproject.toml --extra local --group build --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-annotate --custom-compile-command "make lock"
+lock: ## Resolve the lock files anew
+	@test -x $(BIN)/uv || { $(PYTHON) -m venv $(VENV) && $(PIP) install "uv>=0.13"; }
+	@$(UV_COMPILE) -o requirements/local.lock
+	@$(UV_COMPILE) --group dev -c requirements/local.lock -o requirements/dev.lock
+
+##@ Develop
+GEN := protos/gen
+
+.PHONY: test check format generate check-generate lint-protos
+test: setup-dev ## Run all tests, on ports and a home of their own
+	@$(BIN)/python -m pytest
+
+check: check-generate lint-protos ## Everything that CI checks beside the tests
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --config .importlinter >build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
+	@echo "check: ok"
+
+format: setup-dev ## Format code and protos
+	@$(BIN)/ruff format --quiet . && $(BIN)/ruff check --quiet --fix . && $(BIN)/buf format -w
+
+generate: setup-dev ## Make the Python stubs and the gateway's descriptor from protos/
+	@scripts/generate.sh $(GEN)
+
+check-generate: setup-dev
+	@mkdir -p build && rm -rf build/gen && scripts/generate.sh build/gen
+	@diff -r -x __pycache__ -x '*.egg-info' $(GEN) build/gen >build/generate.diff \
+		|| { cat build/generate.diff; echo "The stubs are stale: run 'make generate' and commit." >&2; exit 1; }
+
+lint-protos: setup-dev
+	@mkdir -p build && scripts/protoc.sh --include_source_info --descriptor_set_out=build/lint.binpb
+	@$(BIN)/buf lint build/lint.binpb --config buf.yaml
+	@$(BIN)/buf format --diff --exit-code

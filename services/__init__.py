@@ -1,0 +1,1 @@
+"""The services of Attest and what they share."""

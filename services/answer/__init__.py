@@ -1,0 +1,1 @@
+"""Answers questions from passages, each sentence cited and checked."""

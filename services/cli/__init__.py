@@ -1,0 +1,1 @@
+"""The `attest` command and the local stack that it runs."""

@@ -1,0 +1,1 @@
+"""Takes documents in: text, chunks, vectors, one transaction per document."""

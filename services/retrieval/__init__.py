@@ -1,0 +1,1 @@
+"""Finds passages; it can read and never write."""
