@@ -110,10 +110,9 @@ class SearchTimings(_message.Message):
     def __init__(self, embed_ms: _Optional[float] = ..., vector_search_ms: _Optional[float] = ..., lexical_search_ms: _Optional[float] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
-    __slots__ = ("passages", "term_statistics", "searchable_passages", "space_id", "embedding_model", "mode", "min_similarity", "timings")
+    __slots__ = ("passages", "term_statistics", "space_id", "embedding_model", "mode", "min_similarity", "timings")
     PASSAGES_FIELD_NUMBER: _ClassVar[int]
     TERM_STATISTICS_FIELD_NUMBER: _ClassVar[int]
-    SEARCHABLE_PASSAGES_FIELD_NUMBER: _ClassVar[int]
     SPACE_ID_FIELD_NUMBER: _ClassVar[int]
     EMBEDDING_MODEL_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
@@ -121,13 +120,12 @@ class SearchResponse(_message.Message):
     TIMINGS_FIELD_NUMBER: _ClassVar[int]
     passages: _containers.RepeatedCompositeFieldContainer[Passage]
     term_statistics: _containers.RepeatedCompositeFieldContainer[TermStatistic]
-    searchable_passages: int
     space_id: str
     embedding_model: str
     mode: SearchMode.Mode
     min_similarity: float
     timings: SearchTimings
-    def __init__(self, passages: _Optional[_Iterable[_Union[Passage, _Mapping]]] = ..., term_statistics: _Optional[_Iterable[_Union[TermStatistic, _Mapping]]] = ..., searchable_passages: _Optional[int] = ..., space_id: _Optional[str] = ..., embedding_model: _Optional[str] = ..., mode: _Optional[_Union[SearchMode.Mode, str]] = ..., min_similarity: _Optional[float] = ..., timings: _Optional[_Union[SearchTimings, _Mapping]] = ...) -> None: ...
+    def __init__(self, passages: _Optional[_Iterable[_Union[Passage, _Mapping]]] = ..., term_statistics: _Optional[_Iterable[_Union[TermStatistic, _Mapping]]] = ..., space_id: _Optional[str] = ..., embedding_model: _Optional[str] = ..., mode: _Optional[_Union[SearchMode.Mode, str]] = ..., min_similarity: _Optional[float] = ..., timings: _Optional[_Union[SearchTimings, _Mapping]] = ...) -> None: ...
 
 class GetPassageRequest(_message.Message):
     __slots__ = ("passage_id", "neighbours")

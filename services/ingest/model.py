@@ -1,0 +1,120 @@
+"""What ingest works with: lanes, documents, chunks, and what became of them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+
+import numpy as np
+from numpy.typing import NDArray
+
+type Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A group of documents chunked under the same rules; sizes in tokens of the embedding model."""
+
+    name: str
+    description: str
+    chunk_tokens: int
+    overlap_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A citable span: `stored_text[char_start:char_end] == content`, offsets in code points (of the page)."""
+
+    ordinal: int
+    content: str
+    char_start: int
+    char_end: int
+    heading_path: tuple[str, ...]
+    page: int | None
+    token_count: int
+    embedding_text: str
+    """Text that is embedded: title, headings and derived search text; never shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedVector:
+    """Vector of a chunk and, where the model gives them, the packed vectors of its sentences."""
+
+    vector: Vector
+    sentence_vectors: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingSpace:
+    """The space that is searched now."""
+
+    space_id: int
+    model: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """Stored text of a page; `page` is None for a document without pages."""
+
+    page: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A document as it is to be stored."""
+
+    document_id: str
+    tenant: str
+    lane: str
+    source_url: str
+    title: str
+    media_type: str
+    content_sha256: bytes
+    """SHA-256 of the content as it was sent, 32 bytes."""
+    settings_sha256: bytes
+    """SHA-256 over what the chunks depend on beside the content: chunker, lane sizes, title, metadata; 32 bytes."""
+    metadata: Mapping[str, str]
+    pages: Sequence[PageText]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as it stands in the database, without its text."""
+
+    document_id: str
+    tenant: str
+    lane: str
+    source_url: str
+    title: str
+    media_type: str
+    version: int
+    content_sha256: bytes
+    settings_sha256: bytes
+    space_id: int
+    """Space that its chunks were embedded in."""
+    char_count: int
+    page_count: int | None
+    chunk_count: int
+    metadata: Mapping[str, str]
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What a replacement changed."""
+
+    document: StoredDocument
+    chunks_added: int
+    chunks_kept: int
+    chunks_removed: int
+
+
+class Outcome(Enum):
+    """What an ingest did."""
+
+    CREATED = auto()
+    REPLACED = auto()
+    UNCHANGED = auto()

@@ -1,0 +1,66 @@
+"""What the ingest use-case needs of the world."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Protocol
+
+from services.ingest.model import (
+    Chunk,
+    EmbeddedVector,
+    EmbeddingSpace,
+    Lane,
+    NewDocument,
+    Replacement,
+    StoredDocument,
+)
+
+
+class Embedder(Protocol):
+    """Makes vectors of one embedding space."""
+
+    async def embed(self, texts: Sequence[str]) -> Sequence[EmbeddedVector]:
+        """Return one vector per text, in order; raise InvalidArgumentError on a text over the token limit."""
+        ...
+
+
+class TokenCounter(Protocol):
+    """Counts tokens as the embedding model does."""
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text` without the model's special ones."""
+        ...
+
+
+class DocumentStore(Protocol):
+    """Documents, chunks and vectors of all tenants, each call inside one tenant."""
+
+    async def lane(self, name: str) -> Lane:
+        """Return the lane; raise NotFoundError with LANE_UNKNOWN."""
+        ...
+
+    async def active_space(self) -> EmbeddingSpace:
+        """Return the space that is searched; raise UnavailableError when there is none yet."""
+        ...
+
+    async def find(self, tenant: str, lane: str, source_url: str) -> StoredDocument | None:
+        """Return the document at that address, if there is one."""
+        ...
+
+    async def embedded_chunks(self, tenant: str, space_id: int, keys: Sequence[str]) -> AbstractSet[str]:
+        """Return those of `keys` whose chunk is stored with a vector in the space."""
+        ...
+
+    async def replace(
+        self,
+        document: NewDocument,
+        space_id: int,
+        chunks: Mapping[str, Chunk],
+        vectors: Mapping[str, EmbeddedVector],
+    ) -> Replacement:
+        """Put the document in place of its old version, whole or not at all, in one transaction.
+
+        `chunks` maps chunk key to chunk, in order; `vectors` holds those that are not stored yet. Raises AbortedError
+        with DOCUMENT_BUSY when a chunk without a given vector is not stored (any more), or somebody else holds the
+        document, and AbortedError with SPACE_MISMATCH when the space is not the active one.
+        """
+        ...
