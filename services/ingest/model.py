@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-type Vector = NDArray[np.float32]
+Vector: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-type Vector = NDArray[np.float32]
+Vector: TypeAlias = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
