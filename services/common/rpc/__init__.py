@@ -1,0 +1,1 @@
+"""Everything about gRPC that is the same for every service."""
