@@ -33,6 +33,8 @@ class Reason(StrEnum):
     """The request names an embedding space that is not the active one; try again."""
     TEXT_TOO_LONG_FOR_MODEL = "TEXT_TOO_LONG_FOR_MODEL"
     """A text has more tokens than the embedding model takes."""
+    MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
+    """The embedding model's files are absent, damaged or not the expected ones; noticed at start."""
     NOT_FOUND = "NOT_FOUND"
     """The thing asked for is not there, or not for this caller."""
     IDENTITY_INVALID = "IDENTITY_INVALID"

@@ -1,0 +1,1 @@
+"""Texts to vectors, by an ONNX sentence model that runs in this process."""

@@ -1,0 +1,132 @@
+"""Vectors for services: the encoder behind a bounded pool of threads, so that the event loop never waits for it."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self, TypeVar
+
+from services.common.embedding.encoder import Encoder, Vector
+from services.common.embedding.files import ModelFiles
+from services.common.errors import Reason, ResourceExhaustedError
+
+A = TypeVar("A")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class TextEmbedding:
+    """The vector of a text and, where the model gives them, the packed vectors of its sentences."""
+
+    vector: Vector
+    sentence_vectors: bytes | None
+
+
+class OnnxEmbedder:
+    """Embeds one text at a time per thread; keeps, writes and logs nothing of what it is given.
+
+    Use as `async with OnnxEmbedder(files) as embedder`: the model is loaded on entry. Texts of `embed` queue outside
+    the pool, so that a question waits behind `threads` of them at most. A cancelled call leaves the queue at once.
+    """
+
+    def __init__(self, files: ModelFiles, *, threads: int = 1, max_calls: int = 64) -> None:
+        """Set the threads that compute, and the calls that may be under way before more are refused."""
+        self._files = files
+        self._threads = threads
+        self._max_calls = max_calls
+        self._calls = 0
+        self._bulk = asyncio.Semaphore(threads)
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="embed")
+        self._encoder: Encoder | None = None
+
+    async def __aenter__(self) -> Self:
+        """Load the model; raise FailedPreconditionError when that cannot be done."""
+        try:
+            self._encoder = await self._run(Encoder, self._files)
+        except BaseException:
+            await self._close()
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Drop what waits, let what runs finish, and free the threads."""
+        await self._close()
+
+    @property
+    def model_name(self) -> str:
+        """Name of the model, as its embedding space bears it."""
+        return self._files.name
+
+    @property
+    def max_tokens(self) -> int:
+        """Longest text in tokens, the model's special ones included."""
+        return self._files.max_tokens
+
+    @property
+    def min_similarity(self) -> float:
+        """Cosine below which a passage is no match in this model's space."""
+        return self._files.min_similarity
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors."""
+        return self._loaded.dimensions
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text` without the model's special ones, on the calling thread."""
+        return self._loaded.count(text)
+
+    async def embed_query(self, text: str) -> Vector:
+        """Return the vector of a question; raise as `embed` does."""
+        with self._admitted():
+            return await self._run(self._loaded.embed, text)
+
+    async def embed(self, texts: Sequence[str]) -> list[TextEmbedding]:
+        """Return one embedding per text, in order.
+
+        Raises InvalidArgumentError with TEXT_MALFORMED or TEXT_TOO_LONG_FOR_MODEL, and ResourceExhaustedError with
+        SERVICE_BUSY when too many calls are under way.
+        """
+        with self._admitted():
+            found: dict[int, TextEmbedding] = {}
+            waiting = iter(enumerate(texts))
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(min(self._threads, len(texts))):
+                        group.create_task(self._embed_each(waiting, found))
+            except ExceptionGroup as failures:
+                raise failures.exceptions[0] from None
+            return [found[index] for index in range(len(texts))]
+
+    async def _embed_each(self, waiting: Iterator[tuple[int, str]], found: dict[int, TextEmbedding]) -> None:
+        """Embed what others left of `waiting`; calls take turns text by text, since the semaphore is fair."""
+        for index, text in waiting:
+            async with self._bulk:
+                found[index] = TextEmbedding(await self._run(self._loaded.embed, text), None)
+
+    @property
+    def _loaded(self) -> Encoder:
+        if self._encoder is None:
+            raise RuntimeError("the embedder is used outside its `async with`")
+        return self._encoder
+
+    @contextmanager
+    def _admitted(self) -> Iterator[None]:
+        if self._calls >= self._max_calls:
+            raise ResourceExhaustedError(Reason.SERVICE_BUSY, "Too many texts wait to be embedded; try again.")
+        self._calls += 1
+        try:
+            yield
+        finally:
+            self._calls -= 1
+
+    async def _run(self, function: Callable[[A], T], argument: A) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, function, argument)
+
+    async def _close(self) -> None:
+        self._encoder = None
+        await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)

@@ -1,0 +1,120 @@
+"""One text to one vector, on the calling thread."""
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import onnxruntime
+from numpy.typing import NDArray
+from onnxruntime.capi import onnxruntime_pybind11_state as _onnx
+from tokenizers import Encoding, Tokenizer
+
+from services.common.embedding.files import ModelFiles
+from services.common.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, Reason
+from services.common.text import is_well_formed
+
+Vector: TypeAlias = NDArray[np.float32]
+
+_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+_LOAD_ERRORS = (_onnx.Fail, _onnx.InvalidGraph, _onnx.InvalidProtobuf)
+
+
+class Encoder:
+    """A loaded sentence model: mean of the token states, scaled to length one. Safe to call from many threads."""
+
+    def __init__(self, files: ModelFiles) -> None:
+        """Load the model; raise FailedPreconditionError when its files are absent, wrong or not such a model."""
+        onnx, tokenizer = files.read()
+        self._tokenizer = _tokenizer(tokenizer, files.name)
+        self._session = _session(onnx, files.name)
+        self._inputs = frozenset(node.name for node in self._session.get_inputs())
+        if not self._inputs <= _INPUTS:
+            raise _not_a_model(files.name, "model.onnx")
+        self._max_tokens = files.max_tokens
+        self._dimensions = len(self.embed("dimensions"))
+
+    @property
+    def dimensions(self) -> int:
+        """Length of the vectors."""
+        return self._dimensions
+
+    def count(self, text: str) -> int:
+        """Return the tokens of `text` without the model's special ones."""
+        return len(self._encode(text, add_special_tokens=False).ids)
+
+    def embed(self, text: str) -> Vector:
+        """Return the vector of `text`, float32, length one.
+
+        Raises InvalidArgumentError with TEXT_MALFORMED, or with TEXT_TOO_LONG_FOR_MODEL: a text is never cut.
+        """
+        encoding = self._encode(text)
+        if len(encoding.ids) > self._max_tokens:
+            raise _too_long(len(encoding.ids), self._max_tokens)
+        return _unit(self._states(encoding).mean(axis=0))
+
+    def _encode(self, text: str, *, add_special_tokens: bool = True) -> Encoding:
+        if not is_well_formed(text):
+            raise InvalidArgumentError(Reason.TEXT_MALFORMED, "The text holds NUL or a lone surrogate; remove it.")
+        return self._tokenizer.encode(text, add_special_tokens=add_special_tokens)
+
+    def _states(self, encoding: Encoding) -> Vector:
+        """Run the model: one state per token, from which vectors of the text or of its sentences are pooled."""
+        feeds = {
+            "input_ids": _row(encoding.ids),
+            "attention_mask": _row(encoding.attention_mask),
+            "token_type_ids": _row(encoding.type_ids),
+        }
+        outputs = self._session.run(None, {name: feeds[name] for name in self._inputs})
+        states: Vector = outputs[0][0]
+        return states
+
+
+def _tokenizer(content: bytes, name: str) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_buffer(content)
+    except ValueError as error:
+        raise _not_a_model(name, "tokenizer.json") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    tokenizer.encode_special_tokens = True  # "[SEP]" in a document is text, not a separator
+    return tokenizer
+
+
+def _session(content: bytes, name: str) -> Any:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    except _LOAD_ERRORS as error:
+        raise _not_a_model(name, "model.onnx") from error
+
+
+def _row(numbers: Sequence[int]) -> NDArray[np.int64]:
+    return np.array([numbers], dtype=np.int64)
+
+
+def _unit(vector: Vector) -> Vector:
+    norm = float(np.linalg.norm(vector))
+    if not 0 < norm < np.inf:
+        raise DataLossError(Reason.INTERNAL, "The embedding model gave a vector without direction; check its files.")
+    return (vector / norm).astype(np.float32)
+
+
+def _too_long(tokens: int, limit: int) -> InvalidArgumentError:
+    return InvalidArgumentError(
+        Reason.TEXT_TOO_LONG_FOR_MODEL,
+        f"The text has {tokens} tokens and the embedding model takes {limit}; shorten it.",
+        tokens=tokens,
+        maxTokens=limit,
+    )
+
+
+def _not_a_model(name: str, file: str) -> FailedPreconditionError:
+    return FailedPreconditionError(
+        Reason.MODEL_UNAVAILABLE,
+        f"The embedding model {name} cannot be loaded: its {file} is not that of a sentence model.",
+    )

