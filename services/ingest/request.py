@@ -1,0 +1,151 @@
+"""A request to ingest, checked before anything is done for it."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from types import MappingProxyType
+from typing import Self
+from urllib.parse import urlsplit
+
+from services.common.errors import InvalidArgumentError, Reason
+from services.common.text import is_well_formed
+
+DEFAULT_LANE = "default"
+MAX_CONTENT_BYTES = 8 * 1024 * 1024
+MAX_SOURCE_URL = 2048
+MAX_TITLE = 300
+MAX_METADATA_KEYS = 64
+MAX_METADATA_KEY = 64
+MAX_METADATA_VALUE = 1024
+MEDIA_TYPES = ("text/markdown", "text/plain")
+_SCHEMES = ("", "http", "https", "file")
+_MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
+_LANE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+_CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """One document to ingest for one tenant; make it with `checked`."""
+
+    tenant: str
+    lane: str
+    source_url: str
+    title: str | None
+    media_type: str
+    content: str
+    metadata: Mapping[str, str]
+
+    @classmethod
+    def checked(
+        cls,
+        *,
+        tenant: str,
+        lane: str,
+        source_url: str,
+        title: str,
+        media_type: str,
+        content: str,
+        metadata: Mapping[str, str],
+    ) -> Self:
+        """Return the request; empty fields take their defaults. Raises InvalidArgumentError that names the field."""
+        _check_source_url(source_url)
+        _check_text("title", title, MAX_TITLE)
+        _check_content(content)
+        _check_metadata(metadata)
+        return cls(
+            tenant=tenant,
+            lane=_lane(lane),
+            source_url=source_url,
+            title=title.strip() or None,
+            media_type=_media_type(media_type, source_url),
+            content=content,
+            metadata=MappingProxyType(dict(metadata)),
+        )
+
+
+def _lane(lane: str) -> str:
+    if not lane:
+        return DEFAULT_LANE
+    if not _LANE.fullmatch(lane):
+        raise InvalidArgumentError(
+            Reason.FIELD_INVALID,
+            "lane must be 1 to 64 lower-case letters, digits, '-' or '_', and begin with a letter or digit.",
+            field="lane",
+        )
+    return lane
+
+
+def _check_source_url(source_url: str) -> None:
+    if not source_url:
+        raise InvalidArgumentError(
+            Reason.FIELD_MISSING, "source_url is missing; give the document an address.", field="source_url"
+        )
+    _check_text("source_url", source_url, MAX_SOURCE_URL)
+    if _CONTROL_OR_SPACE.search(source_url):
+        raise _invalid("source_url", "source_url must not hold white space or control characters; encode them.")
+    try:
+        scheme = urlsplit(source_url).scheme
+    except ValueError:
+        raise _invalid("source_url", "source_url cannot be read as an address.") from None
+    if scheme not in _SCHEMES:
+        raise _invalid("source_url", "source_url must be http, https, file or a relative path.")
+
+
+def _check_content(content: str) -> None:
+    if not content.strip():
+        raise InvalidArgumentError(
+            Reason.FIELD_MISSING, "content is missing; send the document's text.", field="content"
+        )
+    # NUL is not refused here: it is common in extracted text and normalisation takes it out.
+    if not is_well_formed(content.replace("\0", "")):
+        raise InvalidArgumentError(Reason.TEXT_MALFORMED, "content is not well-formed Unicode.", field="content")
+    size = len(content.encode())
+    if size > MAX_CONTENT_BYTES:
+        raise InvalidArgumentError(
+            Reason.DOCUMENT_TOO_LARGE,
+            f"content has {size} bytes and may have {MAX_CONTENT_BYTES}; split the document.",
+            field="content",
+            bytes=size,
+            most=MAX_CONTENT_BYTES,
+        )
+
+
+def _check_metadata(metadata: Mapping[str, str]) -> None:
+    if len(metadata) > MAX_METADATA_KEYS:
+        raise InvalidArgumentError(
+            Reason.FIELD_OUT_OF_RANGE,
+            f"metadata may have {MAX_METADATA_KEYS} keys.",
+            field="metadata",
+            most=MAX_METADATA_KEYS,
+        )
+    for key, value in metadata.items():
+        if not key:
+            raise _invalid("metadata", "metadata must not have an empty key.")
+        _check_text("metadata", key, MAX_METADATA_KEY)
+        _check_text("metadata", value, MAX_METADATA_VALUE)
+
+
+def _check_text(field: str, text: str, most: int) -> None:
+    if not is_well_formed(text):
+        raise InvalidArgumentError(
+            Reason.TEXT_MALFORMED, f"{field} holds NUL or a lone surrogate; take it out.", field=field
+        )
+    if len(text) > most:
+        raise InvalidArgumentError(
+            Reason.FIELD_OUT_OF_RANGE, f"{field} may have {most} characters.", field=field, most=most
+        )
+
+
+def _media_type(media_type: str, source_url: str) -> str:
+    if not media_type:
+        path = PurePosixPath(urlsplit(source_url).path)
+        return "text/markdown" if path.suffix.lower() in _MARKDOWN_ENDINGS else "text/plain"
+    if media_type not in MEDIA_TYPES:
+        raise _invalid("media_type", "media_type must be text/markdown or text/plain.")
+    return media_type
+
+
+def _invalid(field: str, message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(Reason.FIELD_INVALID, message, field=field)
