@@ -1,0 +1,106 @@
+-- Outermost script. On the way in: distrusts `traceparent`. On the way out: gives every failure one shape,
+-- {"error", "code", "reason"}, whoever found it, and lets no text of Envoy's own or of a library leave.
+
+-- HTTP status of a reply that Envoy made itself -> code, reason, what to do.
+local BY_STATUS = {
+  [400] = { "INVALID_ARGUMENT", "MALFORMED_REQUEST", "The request cannot be read: send one JSON object that has only the documented fields, each of its documented type." },
+  [403] = { "PERMISSION_DENIED", "UPGRADE_REFUSED", "This address takes no upgrade: send a plain request." },
+  [404] = { "NOT_FOUND", "ROUTE_UNKNOWN", "There is nothing at this path: check its spelling, and leave out a trailing slash." },
+  [405] = { "UNIMPLEMENTED", "METHOD_NOT_ALLOWED", "This path does not take this method: see the Allow header." },
+  [408] = { "DEADLINE_EXCEEDED", "REQUEST_TIMEOUT", "The request did not arrive in time: send it again without pauses." },
+  [413] = { "INVALID_ARGUMENT", "REQUEST_TOO_LARGE", "The request is larger than this path takes: send less." },
+  [421] = { "PERMISSION_DENIED", "HOST_NOT_ALLOWED", "This host name is not served here: call localhost, or add the name to ATTEST_ALLOWED_HOSTS." },
+  [426] = { "INVALID_ARGUMENT", "PROTOCOL_UNSUPPORTED", "HTTP/1.0 is not spoken here: use HTTP/1.1 or HTTP/2." },
+  [429] = { "RESOURCE_EXHAUSTED", "RATE_LIMITED", "Too many requests: wait as long as the Retry-After header says." },
+  [431] = { "INVALID_ARGUMENT", "HEADERS_TOO_LARGE", "The request headers are too large or too many: send fewer." },
+  [500] = { "INTERNAL", "INTERNAL", "The gateway failed: try again, and give the request id if it fails again." },
+  [503] = { "UNAVAILABLE", "UPSTREAM_UNAVAILABLE", "A service that is needed cannot be reached: try again in a moment." },
+  [504] = { "DEADLINE_EXCEEDED", "UPSTREAM_TIMEOUT", "The answer took longer than the deadline: try again, or ask for less." },
+}
+local NUMBERS = {
+  CANCELLED = 1, UNKNOWN = 2, INVALID_ARGUMENT = 3, DEADLINE_EXCEEDED = 4, NOT_FOUND = 5, ALREADY_EXISTS = 6,
+  PERMISSION_DENIED = 7, RESOURCE_EXHAUSTED = 8, FAILED_PRECONDITION = 9, ABORTED = 10, OUT_OF_RANGE = 11,
+  UNIMPLEMENTED = 12, INTERNAL = 13, UNAVAILABLE = 14, DATA_LOSS = 15, UNAUTHENTICATED = 16,
+}
+local NAMES = {}
+for name, number in pairs(NUMBERS) do NAMES[number] = name end
+-- Statuses that Envoy would turn into UNKNOWN or INTERNAL for a gRPC caller, though the caller can act on them.
+local GRPC_STATUS = { [400] = 3, [408] = 4, [413] = 8, [421] = 7, [431] = 3 }
+local UNEXPLAINED = {
+  UNAVAILABLE = BY_STATUS[503],
+  DEADLINE_EXCEEDED = BY_STATUS[504],
+  UNIMPLEMENTED = { "UNIMPLEMENTED", "NOT_IMPLEMENTED", "The service does not offer this yet." },
+}
+
+local function valid_traceparent(value)
+  local trace, span = value:match("^00%-(%x+)%-(%x+)%-%x%x$")
+  return trace ~= nil and #trace == 32 and #span == 16 and value == value:lower()
+    and trace:find("[^0]") ~= nil and span:find("[^0]") ~= nil
+end
+
+function envoy_on_request(handle)
+  local headers = handle:headers()
+  local value = headers:get("traceparent")
+  if value == nil or headers:getNumValues("traceparent") ~= 1 or not valid_traceparent(value) then
+    headers:remove("traceparent")
+    headers:remove("tracestate")
+  end
+end
+
+local function shape(entry)
+  return string.format('{"error":"%s","code":"%s","reason":"%s"}\n', entry[3], entry[1], entry[2])
+end
+
+-- Text of a JSON string, still escaped, from the character after its opening quote.
+local function escaped_text(json, start)
+  local at = start
+  while true do
+    local found = json:find('["\\]', at)
+    if not found then return nil end
+    if json:byte(found) == 34 then return json:sub(start, found - 1) end
+    at = found + 2
+  end
+end
+
+-- The transcoder prints google.rpc.Status; only a message that came with our own ErrorInfo is passed on.
+-- Inside a JSON string a quote is escaped, so a message or a metadata value cannot imitate the ErrorInfo.
+local function explained(body)
+  local number, start = body:match('^{"code":(%d+),"message":"()')
+  local name = NAMES[tonumber(number)]
+  if not name then return nil end
+  local reason = body:match(
+    '"@type":"type%.googleapis%.com/google%.rpc%.ErrorInfo","reason":"([%u%d_]+)","domain":"attest"')
+  local message = escaped_text(body, start)
+  if reason and message and message ~= "" then return { name, reason, message } end
+  return UNEXPLAINED[name] or { name, "INTERNAL", BY_STATUS[500][3] }
+end
+
+local function shape_grpc(headers, status)
+  if not status then return end                        -- the service's own reply stays as it is
+  local entry = BY_STATUS[status] or BY_STATUS[500]
+  if GRPC_STATUS[status] then headers:replace("grpc-status", tostring(GRPC_STATUS[status])) end
+  headers:replace("grpc-message", entry[3])
+end
+
+function envoy_on_response(handle)
+  local headers = handle:headers()
+  local mark = headers:get("x-attest-local-reply")
+  local own_status = mark and tonumber(mark:match("^%d+"))
+  headers:remove("x-attest-local-reply")
+  if (headers:get("content-type") or ""):find("^application/grpc") then
+    return shape_grpc(headers, own_status)
+  end
+  headers:remove("grpc-status")
+  headers:remove("grpc-message")
+  headers:remove("grpc-accept-encoding")
+  local status = tonumber(headers:get(":status")) or 500
+  if status < 400 then return end
+
+  local body = handle:body(true)
+  local text = body:getBytes(0, math.min(body:length(), 65536))
+  headers:replace("content-type", "application/json")
+  if mark and mark:find("lua_response", 1, true) then return end   -- strict_json.lua speaks the shape
+  local entry = BY_STATUS[status] or BY_STATUS[500]
+  if not mark then entry = explained(text) or BY_STATUS[500] end
+  body:setBytes(shape(entry))
+end

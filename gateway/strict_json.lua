@@ -1,0 +1,111 @@
+-- Admits a request body only if it is one JSON object whose top-level keys are fields of the request message,
+-- each given once. The transcoder would drop an unknown field in silence and let the last duplicate win.
+-- Per route: LuaPerRoute.filter_context {fields: {<JSON name or proto name>: <proto name>}}.
+
+local MAX_DEPTH = 32
+local FAULTS = {
+  media = { "415", "MEDIA_TYPE_UNSUPPORTED", "The body must be JSON: send the header Content-Type: application/json." },
+  malformed = { "400", "MALFORMED_REQUEST", "The body is not one well-formed JSON object: check quotes, commas and braces." },
+  unknown = { "400", "FIELD_UNKNOWN", "The body has a field that this call does not know: see the documentation for the names." },
+  duplicate = { "400", "FIELD_DUPLICATE", "The body gives a field twice: give each field once." },
+}
+
+local function refuse(handle, fault)
+  local entry = FAULTS[fault]
+  local body = string.format('{"error":"%s","code":"INVALID_ARGUMENT","reason":"%s"}\n', entry[3], entry[2])
+  handle:respond({ [":status"] = entry[1], ["content-type"] = "application/json" }, body)
+end
+
+-- Position of the quote that closes the string opened at `start`.
+local function closing_quote(text, start)
+  local at = start + 1
+  while true do
+    local found = text:find('["\\]', at)
+    if not found then return nil end
+    if text:byte(found) == 34 then return found end
+    at = found + 2
+  end
+end
+
+-- Position after the number or word at `start`. The transcoder judges the number itself; what matters here is
+-- that no bare or single-quoted key passes, which its parser would take.
+local function after_scalar(text, start)
+  local _, stop = text:find("^[%d%+%-%.eE]+", start)
+  if stop then return stop + 1 end
+  for _, word in ipairs({ "true", "false", "null" }) do
+    if text:sub(start, start + #word - 1) == word then return start + #word end
+  end
+  return nil
+end
+
+-- Walks the whole text with a stack of open brackets; returns the name of the first fault, or nil.
+local function fault_in(text, fields)
+  local stack, depth, seen = {}, 0, {}
+  local expect = "value"                     -- value | key | first_key | colon | next
+  local at = text:find("[^ \t\r\n]")
+  if not at or text:byte(at) ~= 123 then return "malformed" end
+  while at do
+    local char = text:sub(at, at)
+    if expect == "done" then return "malformed" end
+    if char == '"' then
+      local stop = closing_quote(text, at)
+      if not stop then return "malformed" end
+      if expect == "key" or expect == "first_key" then
+        if depth == 1 then
+          local field = fields:get(text:sub(at + 1, stop - 1))
+          if not field then return "unknown" end
+          if seen[field] then return "duplicate" end
+          seen[field] = true
+        end
+        expect = "colon"
+      elseif expect == "value" or expect == "first_value" then
+        expect = "next"
+      else
+        return "malformed"
+      end
+      at = stop + 1
+    elseif char == "{" or char == "[" then
+      if expect ~= "value" and expect ~= "first_value" then return "malformed" end
+      depth = depth + 1
+      if depth > MAX_DEPTH then return "malformed" end
+      stack[depth] = char
+      expect = char == "{" and "first_key" or "first_value"
+      at = at + 1
+    elseif char == "}" or char == "]" then
+      local open = char == "}" and "{" or "["
+      local empty = char == "}" and "first_key" or "first_value"
+      if stack[depth] ~= open or (expect ~= "next" and expect ~= empty) then return "malformed" end
+      depth = depth - 1
+      expect = depth == 0 and "done" or "next"
+      at = at + 1
+    elseif char == "," then
+      if expect ~= "next" then return "malformed" end
+      expect = stack[depth] == "{" and "key" or "value"
+      at = at + 1
+    elseif char == ":" then
+      if expect ~= "colon" then return "malformed" end
+      expect = "value"
+      at = at + 1
+    else
+      if expect ~= "value" and expect ~= "first_value" then return "malformed" end
+      at = after_scalar(text, at)
+      if not at then return "malformed" end
+      expect = "next"
+    end
+    at = text:find("[^ \t\r\n]", at)
+  end
+  return expect ~= "done" and "malformed" or nil
+end
+
+function envoy_on_request(handle)
+  local media = (handle:headers():get("content-type") or ""):lower()
+  if handle:headers():getNumValues("content-type") ~= 1
+      or not (media:find("^application/json%s*$") or media:find("^application/json%s*;")) then
+    return refuse(handle, "media")
+  end
+  local body = handle:body(true)
+  local length = body and body:length() or 0
+  if length == 0 then return refuse(handle, "malformed") end
+  local fault = fault_in(body:getBytes(0, length), handle:filterContext():get("fields"))
+  if fault then refuse(handle, fault) end
+end
