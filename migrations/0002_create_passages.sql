@@ -1,0 +1,86 @@
+-- migrate:up
+
+-- Passages: the citable chunks of documents. What is embedded or indexed of them lies in tables apart, joined by the
+-- compact chunk_id, so that a change here never rewrites a vector.
+CREATE TABLE attest.rag_docs (
+  chunk_id bigint GENERATED ALWAYS AS IDENTITY CONSTRAINT rag_docs_pk PRIMARY KEY,
+  ordinal integer NOT NULL CONSTRAINT rag_docs_ordinal_range CHECK (ordinal >= 0),
+  -- NULL for a document without pages.
+  page integer CONSTRAINT rag_docs_page_range CHECK (page > 0),
+  -- Code points of the stored text (of the page): text[char_start:char_end] = content.
+  char_start integer NOT NULL,
+  char_end integer NOT NULL,
+  token_count integer NOT NULL CONSTRAINT rag_docs_token_count_range CHECK (token_count >= 0),
+  tenant text NOT NULL CONSTRAINT rag_docs_tenant_named CHECK (tenant <> ''),
+  lane text NOT NULL,
+  document_id text NOT NULL,
+  -- HMAC over tenant, lane, source, content and repeat number: the same passage keeps its id through versions.
+  passage_id text NOT NULL CONSTRAINT rag_docs_passage_id_form CHECK (passage_id ~ '^[0-9a-f]{32}$'),
+  content text NOT NULL,
+  heading_path text[] NOT NULL DEFAULT '{}',
+  CONSTRAINT rag_docs_char_range CHECK (char_start >= 0 AND char_end > char_start),
+  CONSTRAINT rag_docs_passage_once UNIQUE (tenant, passage_id),
+  CONSTRAINT rag_docs_document FOREIGN KEY (tenant, document_id)
+    REFERENCES attest.documents (tenant, document_id) ON DELETE CASCADE
+);
+CREATE INDEX rag_docs_by_place ON attest.rag_docs (tenant, document_id, ordinal);
+ALTER TABLE attest.rag_docs ENABLE ROW LEVEL SECURITY;
+ALTER TABLE attest.rag_docs FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON attest.rag_docs
+  USING (tenant = current_setting('attest.tenant', true))
+  WITH CHECK (tenant = current_setting('attest.tenant', true));
+GRANT SELECT ON attest.rag_docs TO attest_reader;
+GRANT SELECT, INSERT, UPDATE, DELETE ON attest.rag_docs TO attest_writer;
+
+-- How much there is to search, so that a search can choose between all rows and the index without counting.
+CREATE TABLE attest.chunk_counts (
+  tenant text NOT NULL CONSTRAINT chunk_counts_tenant_named CHECK (tenant <> ''),
+  lane text NOT NULL CONSTRAINT chunk_counts_lane_known REFERENCES attest.lanes (name),
+  chunks bigint NOT NULL CONSTRAINT chunk_counts_range CHECK (chunks >= 0),
+  CONSTRAINT chunk_counts_pk PRIMARY KEY (tenant, lane)
+);
+ALTER TABLE attest.chunk_counts ENABLE ROW LEVEL SECURITY;
+ALTER TABLE attest.chunk_counts FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON attest.chunk_counts
+  USING (tenant = current_setting('attest.tenant', true))
+  WITH CHECK (tenant = current_setting('attest.tenant', true));
+GRANT SELECT ON attest.chunk_counts TO attest_reader;
+GRANT SELECT, INSERT, UPDATE ON attest.chunk_counts TO attest_writer;
+
+CREATE FUNCTION attest.count_chunks() RETURNS trigger
+LANGUAGE plpgsql SECURITY INVOKER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  place record;
+  difference bigint := 0;
+BEGIN
+  place := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+  IF TG_OP <> 'DELETE' THEN
+    difference := difference + NEW.chunk_count;
+  END IF;
+  IF TG_OP <> 'INSERT' THEN
+    difference := difference - OLD.chunk_count;
+  END IF;
+  IF difference <> 0 THEN
+    -- The first row must pass the CHECK even when the difference is negative, so it is made with 0.
+    INSERT INTO attest.chunk_counts (tenant, lane, chunks) VALUES (place.tenant, place.lane, 0)
+    ON CONFLICT (tenant, lane) DO NOTHING;
+    UPDATE attest.chunk_counts SET chunks = chunks + difference
+    WHERE tenant = place.tenant AND lane = place.lane;
+  END IF;
+  RETURN NULL;
+END
+$$;
+
+-- Deferred to the commit: the counter's row is shared by all writers of a tenant and is locked for a moment only.
+CREATE CONSTRAINT TRIGGER documents_are_counted
+AFTER INSERT OR DELETE OR UPDATE OF chunk_count ON attest.documents
+DEFERRABLE INITIALLY DEFERRED
+FOR EACH ROW EXECUTE FUNCTION attest.count_chunks();
+
+-- migrate:down
+
+DROP TRIGGER documents_are_counted ON attest.documents;
+DROP FUNCTION attest.count_chunks();
+DROP TABLE attest.chunk_counts;
+DROP TABLE attest.rag_docs;

@@ -1,0 +1,1 @@
+"""The local stack: its home, its secrets, its Postgres."""

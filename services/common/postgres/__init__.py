@@ -1,0 +1,1 @@
+"""The edge to Postgres: settings, the pool, the bootstrap and the migrations."""
