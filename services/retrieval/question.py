@@ -42,8 +42,8 @@ class WindowedQueryEmbedder:
         if self._encoder.count(text) <= most:
             return await self._encoder.embed_query(text)
         vectors = [await self._encoder.embed_query(window) for window in self._windows(text, most)]
-        mean = np.mean(vectors, axis=0, dtype=np.float32)
-        return mean / max(float(np.linalg.norm(mean)), 1e-12)
+        mean: Vector = np.stack(vectors).mean(axis=0, dtype=np.float32)
+        return mean / np.float32(max(float(np.linalg.norm(mean)), 1e-12))
 
     def _windows(self, text: str, most: int) -> Iterator[str]:
         window, used = "", 0

@@ -1,0 +1,38 @@
+"""The `attest` command."""
+
+import sys
+
+import click
+
+from services.cli.console import fail
+from services.cli.demo import demo
+from services.cli.local import down, logs, migrate, status, up
+from services.common.settings import SettingsError
+
+EXIT_INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(package_name="attest")
+def attest() -> None:
+    """Answers from your own documents that can be checked sentence by sentence.
+
+    Settings come from the environment: ATTEST_HOME, ATTEST_HTTP_PORT and others; see docs/architecture.md.
+    """
+
+
+for command in (up, down, status, logs, migrate, demo):
+    attest.add_command(command)
+
+
+def main() -> None:
+    """Run the command; exit with 2 when it was called wrongly, 130 after Ctrl-C."""
+    try:
+        attest.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(EXIT_INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except SettingsError as error:
+        fail(str(error), 2)

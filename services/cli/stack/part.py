@@ -1,0 +1,111 @@
+"""One supervised process: started with its log, watched, stopped within a bound, dead when its supervisor is."""
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import signal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(frozen=True, slots=True)
+class PartSpec:
+    """How to run a part."""
+
+    name: str
+    port: int
+    argv: Sequence[str]
+    env: Mapping[str, str] = field(repr=False)
+    cwd: Path
+    stop_signal: signal.Signals = signal.SIGTERM
+    stop_seconds: float = 25.0
+    """Time that it gets to end after its signal before it is killed."""
+    account: Mapping[str, Any] = field(default_factory=dict)
+    """`user`, `group`, `extra_groups` of the process, where it must not be ours."""
+
+
+class Part:
+    """A running part."""
+
+    def __init__(self, spec: PartSpec, process: asyncio.subprocess.Process, log: Path) -> None:
+        """Take what `start` made."""
+        self.spec = spec
+        self.log = log
+        self._process = process
+
+    @classmethod
+    async def start(cls, spec: PartSpec, logs: Path) -> "Part":
+        """Start the process with its output at the end of `logs/<name>.log`; raise OSError when it cannot run."""
+        log = logs / f"{spec.name}.log"
+        with log.open("ab") as output:
+            process = await asyncio.create_subprocess_exec(
+                *spec.argv,
+                env=dict(spec.env),
+                cwd=spec.cwd,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                # A terminal's Ctrl-C is for the supervisor; the parts are told in order.
+                start_new_session=True,
+                preexec_fn=_die_with(os.getpid(), spec.stop_signal),  # calls prctl and nothing else
+                **spec.account,
+            )
+        return cls(spec, process, log)
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """Return how it ended; None while it runs."""
+        return self._process.returncode
+
+    async def wait(self) -> int:
+        """Wait for its end and return how it ended."""
+        return await self._process.wait()
+
+    async def stop(self) -> int:
+        """Ask it to end, kill it when it does not within its bound, and return how it ended."""
+        with contextlib.suppress(ProcessLookupError):
+            self._process.send_signal(self.spec.stop_signal)
+        try:
+            async with asyncio.timeout(self.spec.stop_seconds):
+                return await self._process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            return await self._process.wait()
+
+    def last_lines(self, count: int = 15) -> str:
+        """Return the end of its log."""
+        return tail(self.log, count)
+
+
+def tail(log: Path, count: int, most_bytes: int = 64 * 1024) -> str:
+    """Return the last lines of a file, reading at most `most_bytes` of it."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - most_bytes))
+            lines = file.read().decode(errors="replace").splitlines()
+    except FileNotFoundError:
+        return ""
+    return "\n".join(lines[-count:])
+
+
+def _die_with(parent: int, number: signal.Signals) -> Callable[[], None]:
+    """Make the hook that has the kernel signal the child when its parent is gone, however it went."""
+
+    def hook() -> None:
+        _libc.prctl(_PR_SET_PDEATHSIG, int(number))
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return hook

@@ -1,0 +1,73 @@
+"""Where the local stack lives and which ports it takes."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_PORT = {"least": 1, "most": 65535}
+
+
+def default_home() -> Path:
+    """Return the folder of the local stack where none is named: the system's for root, the user's otherwise."""
+    if os.geteuid() == 0:
+        return Path("/var/lib/attest")
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "attest"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackSettings:
+    """The local stack as the environment describes it."""
+
+    home: Path = field(default_factory=default_home)
+    """Folder of the data, the secrets, the logs."""
+    bind: str = "127.0.0.1"
+    """Address that the gateway listens on; everything else stays on 127.0.0.1."""
+    http_port: int = field(default=8080, metadata=_PORT)
+    """Port of the gateway."""
+    admin_port: int = field(default=8081, metadata=_PORT)
+    """Port of Envoy's admin interface."""
+    ingest_port: int = field(default=50051, metadata=_PORT)
+    """Port of the ingest service."""
+    retrieval_port: int = field(default=50052, metadata=_PORT)
+    """Port of the retrieval service."""
+    answer_port: int = field(default=50053, metadata=_PORT)
+    """Port of the answer service."""
+    auth_port: int = field(default=50054, metadata=_PORT)
+    """Port kept for the auth service."""
+    pg_port: int = field(default=54329, metadata=_PORT)
+    """Port of Postgres."""
+    pg_user: str = "nobody"
+    """Account that runs Postgres when root starts the stack."""
+    rate_limit_per_minute: int = field(default=10, metadata={"least": 1, "most": 1_000_000})
+    """Questions a minute and client address."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Host names that the gateway answers to beside localhost, comma-separated. Example: `attest.example.com`."""
+    guard: str = field(default="log", metadata={"choices": ("off", "log", "block")})
+    """What the guard does with a question that matches a rule."""
+
+    def __post_init__(self) -> None:
+        """Make the home absolute, so that a detached process means the same folder."""
+        object.__setattr__(self, "home", Path(self.home).expanduser().absolute())
+
+    @property
+    def logs(self) -> Path:
+        """Return the folder of the logs, one file a part."""
+        return self.home / "logs"
+
+    @property
+    def gateway_url(self) -> str:
+        """Return the address of the gateway as seen from this machine."""
+        host = "127.0.0.1" if self.bind in ("0.0.0.0", "::") else self.bind  # noqa: S104  # compared, not bound
+        return f"http://{host}:{self.http_port}"
+
+    def taken_ports(self) -> dict[str, tuple[str, int]]:
+        """Return host and port of each variable that names a port the stack listens on."""
+        local = {
+            "ATTEST_ADMIN_PORT": self.admin_port,
+            "ATTEST_INGEST_PORT": self.ingest_port,
+            "ATTEST_RETRIEVAL_PORT": self.retrieval_port,
+            "ATTEST_ANSWER_PORT": self.answer_port,
+            "ATTEST_PG_PORT": self.pg_port,
+        }
+        ports = {variable: ("127.0.0.1", port) for variable, port in local.items()}
+        return {"ATTEST_HTTP_PORT": (self.bind, self.http_port), **ports}
