@@ -1,0 +1,92 @@
+"""How well a sentence answers a question, from the words alone and the rank of its passage."""
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from services.answer.answer_types import cue
+from services.answer.model import Passage
+from services.answer.sentences import Sentence
+from services.answer.words import stems, tokens
+
+COVERAGE_WEIGHT = 0.8
+CONTEXT_WEIGHT = 0.6
+SIMILARITY_WEIGHT = 0.6
+RANK_WEIGHT = 0.1
+TYPE_BONUS = 0.25
+SHORT_PENALTY = 0.3
+SHORT_WORDS = 4
+PARTIAL_CREDIT = 0.6
+"""Credit of a word that begins with the asked one, or the reverse: "approval" for "approve"."""
+PARTIAL_LETTERS = 5
+"""Letters that the shorter of two such words has at least."""
+
+Credits: TypeAlias = Mapping[str, Mapping[str, float]]
+"""For each stem of the question the stems that count for it, and how much, 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence that may be quoted, and the numbered passage that it stands in."""
+
+    n: int
+    sentence: Sentence
+    passage: Passage
+
+
+def score(question: str, candidates: Sequence[Candidate]) -> list[float]:
+    """Return one score per candidate, in order; higher is better, and equal input gives equal scores."""
+    own = [frozenset(stems(c.sentence.text)) for c in candidates]
+    around = [words | frozenset(stems(_surroundings(c))) for words, c in zip(own, candidates, strict=True)]
+    weights = _weights(stems(question), own)
+    counting = _credits(weights, set().union(*around))
+    expected = cue(question)
+    return [
+        COVERAGE_WEIGHT * _coverage(own[i], weights, counting)
+        + CONTEXT_WEIGHT * _coverage(around[i], weights, counting)
+        + SIMILARITY_WEIGHT * (c.passage.similarity if math.isfinite(c.passage.similarity) else 0.0)
+        + RANK_WEIGHT / c.n
+        + (TYPE_BONUS if expected is not None and expected.search(c.sentence.text) else 0.0)
+        - (SHORT_PENALTY if len(tokens(c.sentence.text)) < SHORT_WORDS else 0.0)
+        for i, c in enumerate(candidates)
+    ]
+
+
+def _surroundings(candidate: Candidate) -> str:
+    return " ".join((candidate.passage.source, *candidate.passage.heading_path, candidate.sentence.context))
+
+
+def _weights(asked: Iterable[str], sentences: Sequence[Collection[str]]) -> dict[str, float]:
+    """Weigh each stem of the question by how few sentences hold it, and a little by its length."""
+    weights = {}
+    for word in dict.fromkeys(asked):
+        holding = sum(word in sentence for sentence in sentences)
+        weights[word] = math.log(1 + (len(sentences) + 1) / (holding + 0.5)) + 0.08 * min(len(word), 10)
+    return weights
+
+
+def _credits(asked: Iterable[str], vocabulary: Collection[str]) -> Credits:
+    return {
+        wanted: {word: 1.0 if word == wanted else PARTIAL_CREDIT for word in vocabulary if _is_related(wanted, word)}
+        for wanted in asked
+    }
+
+
+def _is_related(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) >= PARTIAL_LETTERS and longer.startswith(shorter)
+
+
+def _coverage(words: Collection[str], weights: Mapping[str, float], counting: Credits) -> float:
+    """Return the share, 0 to 1, of the question's weight that the words cover."""
+    whole = sum(weights.values())
+    if not whole:
+        return 0.0
+    covered = sum(
+        weight * max((credit for word, credit in counting[wanted].items() if word in words), default=0.0)
+        for wanted, weight in weights.items()
+    )
+    return covered / whole

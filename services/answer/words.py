@@ -1,0 +1,58 @@
+"""Words of English as the extractive generator compares them."""
+
+import re
+
+_TOKEN = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
+_POSSESSIVE = re.compile(r"['\u2019]s\b")
+_VOWEL = re.compile("[aeiouy]")
+
+_STOP_WORDS = """
+et a an and any are as at be been being but by can could did do does doing for from had has have having he her
+hers him his how i if in into is it its just may me might must my no nor not of off on onto or our ours out over
+own per shall she should so some such than that the their theirs them then there these they this those through
+to too under until up upon us very was we were what when where which while who whom whose why will with within
+without would you your yours am also about again all because before after between both each during here more
+most other same only please tell get gets got need needs want happen happens many much long often old
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words and numbers of the text in lower case, in order."""
+    return _TOKEN.findall(_POSSESSIVE.sub("", text).lower())
+
+
+def stems(text: str) -> list[str]:
+    """Return the stems of the words that are no stop words, in order."""
+    return [stem(token) for token in tokens(text) if token not in STOP_WORDS]
+
+
+def stem(word: str) -> str:
+    """Return a short form that the plural, -ing, -ed and -ment share with the plain word."""
+    if len(word) < 4 or not word.isalpha():
+        return word
+    return _ending(_verbal(_singular(word)))
+
+
+def _singular(word: str) -> str:
+    if word.endswith("ies") and len(word) > 4:
+        return word[:-3] + "y"
+    if word.endswith(("sses", "xes", "zes", "ches", "shes")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def _verbal(word: str) -> str:
+    for suffix in ("ment", "ing", "ed"):
+        base = word.removesuffix(suffix)
+        if base != word and len(base) >= 3 and _VOWEL.search(base):
+            return base[:-1] if base[-1] == base[-2] and base[-1] not in "lsz" else base
+    return word
+
+
+def _ending(word: str) -> str:
+    if len(word) > 3 and word.endswith("e"):
+        word = word[:-1]
+    return word[:-1] + "i" if len(word) > 3 and word.endswith("y") else word
