@@ -16,8 +16,8 @@ from services.common.settings import from_environment
 
 HANDBOOK = Path(__file__).resolve().parents[2] / "examples" / "handbook"
 QUESTIONS = (
-    "How many days of annual leave do I get after six years?",
-    "What is the capital of Mongolia?",
+    "How soon must I report a stolen laptop?",
+    "Which vaccinations do I need for a journey to Kenya?",
 )
 
 

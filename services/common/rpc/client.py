@@ -1,5 +1,6 @@
 """Channels to other services of the suite."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -47,5 +48,9 @@ class _ForwardTrace(grpc.aio.UnaryUnaryClientInterceptor):  # type: ignore[misc]
             for key, value in carrier.items():
                 metadata.add(key, value)
             call = await continuation(client_call_details._replace(metadata=metadata), request)
-            await call.code()
+            try:
+                await call.code()
+            except asyncio.CancelledError:
+                call.cancel()
+                raise
             return call

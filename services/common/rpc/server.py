@@ -62,7 +62,7 @@ async def serve(settings: ServerSettings, service: Service, ping: Ping) -> None:
     the health of the empty name says only that the event loop lives (F112).
     Raises UnavailableError when the address cannot be bound.
     """
-    server = _server(settings, service)
+    server = build(settings, service)
     healths = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(healths, server)
     service.add(server)
@@ -83,7 +83,8 @@ async def serve(settings: ServerSettings, service: Service, ping: Ping) -> None:
     _log.info("stopped")
 
 
-def _server(settings: ServerSettings, service: Service) -> grpc.aio.Server:
+def build(settings: ServerSettings, service: Service) -> grpc.aio.Server:
+    """Return a server with the concerns in their order; nothing is added, bound or started yet."""
     required = {f"/{service.name}/{method}": scope for method, scope in service.scopes.items()}
     identity = concerns.identity(settings.anonymous_scopes, required)
     order = (concerns.telemetry, concerns.errors, concerns.deadline, identity)
