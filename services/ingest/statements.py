@@ -1,0 +1,98 @@
+"""The SQL of the document store."""
+
+LANE = "SELECT name, description, chunk_tokens, overlap_tokens FROM attest.lanes WHERE name = $1"
+
+CREATE_SPACE = "SELECT attest.create_embedding_space($1, $2, min_similarity => $3)"
+
+ACTIVE_SPACE = "SELECT space_id, model, dimensions FROM attest.embedding_spaces WHERE state = 'ACTIVE'"
+
+FIND_DOCUMENT = """
+SELECT document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
+  char_count, page_count, chunk_count, metadata, created_at, updated_at
+FROM attest.documents
+WHERE tenant = $1 AND lane = $2 AND source_url = $3
+"""
+
+EMBEDDED_CHUNKS = """
+SELECT c.passage_id
+FROM attest.rag_docs c
+JOIN attest.embeddings_{space_id} e ON e.chunk_id = c.chunk_id
+WHERE c.tenant = $1 AND c.passage_id = ANY ($2::text[])
+"""
+
+# Two ingests of one address meet here, the first one included, when no row is there to be locked.
+TRY_LOCK = (
+    "SELECT pg_try_advisory_xact_lock(hashtextextended(jsonb_build_array($1::text, $2::text, $3::text)::text, 0))"
+)
+
+PUT_DOCUMENT = """
+INSERT INTO attest.documents AS d (
+  tenant, document_id, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
+  char_count, page_count, chunk_count, metadata
+)
+VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $8, $9, $10, $11, $12, $13)
+ON CONFLICT (tenant, document_id) DO UPDATE SET
+  lane = excluded.lane, source_url = excluded.source_url, title = excluded.title, media_type = excluded.media_type,
+  version = d.version + 1, content_sha256 = excluded.content_sha256, settings_sha256 = excluded.settings_sha256,
+  space_id = excluded.space_id, char_count = excluded.char_count, page_count = excluded.page_count,
+  chunk_count = excluded.chunk_count, metadata = excluded.metadata, updated_at = now()
+RETURNING document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
+  char_count, page_count, chunk_count, metadata, created_at, updated_at
+"""
+
+PUT_TEXT = """
+INSERT INTO attest.document_texts AS t (tenant, document_id, page, version, text)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant, document_id, page) DO UPDATE SET version = excluded.version, text = excluded.text
+WHERE t.text IS DISTINCT FROM excluded.text
+"""
+
+DELETE_OTHER_TEXTS = """
+DELETE FROM attest.document_texts WHERE tenant = $1 AND document_id = $2 AND page <> ALL ($3::int[])
+"""
+
+DELETE_OTHER_CHUNKS = """
+WITH gone AS (
+  DELETE FROM attest.rag_docs
+  WHERE tenant = $1 AND document_id = $2 AND passage_id <> ALL ($3::text[])
+  RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+COUNT_CHUNKS = "SELECT count(*) FROM attest.rag_docs WHERE tenant = $1 AND document_id = $2"
+
+PUT_CHUNKS = """
+INSERT INTO attest.rag_docs AS c (
+  tenant, document_id, lane, passage_id, ordinal, page, char_start, char_end, token_count, content, heading_path
+)
+SELECT $1, $2, $3, n.passage_id, n.ordinal, n.page, n.char_start, n.char_end, n.token_count, n.content, n.heading_path
+FROM jsonb_to_recordset($4::jsonb) AS n(
+  passage_id text, ordinal int, page int, char_start int, char_end int, token_count int, content text,
+  heading_path text[]
+)
+ON CONFLICT (tenant, passage_id) DO UPDATE SET
+  ordinal = excluded.ordinal, page = excluded.page, char_start = excluded.char_start, char_end = excluded.char_end,
+  token_count = excluded.token_count, content = excluded.content, heading_path = excluded.heading_path
+WHERE (c.ordinal, c.page, c.char_start, c.char_end, c.token_count, c.content, c.heading_path)
+  IS DISTINCT FROM (excluded.ordinal, excluded.page, excluded.char_start, excluded.char_end, excluded.token_count,
+    excluded.content, excluded.heading_path)
+"""
+
+PUT_VECTORS = """
+INSERT INTO attest.embeddings_{space_id} AS e (
+  chunk_id, tenant, lane, document_id, embedding, sentence_vectors
+)
+SELECT c.chunk_id, c.tenant, c.lane, c.document_id, n.embedding, n.sentence_vectors
+FROM unnest($3::text[], $4::ext.vector[], $5::bytea[]) AS n(passage_id, embedding, sentence_vectors)
+JOIN attest.rag_docs c ON c.tenant = $1 AND c.document_id = $2 AND c.passage_id = n.passage_id
+ON CONFLICT (chunk_id) DO UPDATE SET embedding = excluded.embedding, sentence_vectors = excluded.sentence_vectors
+WHERE (e.embedding, e.sentence_vectors) IS DISTINCT FROM (excluded.embedding, excluded.sentence_vectors)
+"""
+
+COUNT_EMBEDDED = """
+SELECT count(*)
+FROM attest.rag_docs c
+JOIN attest.embeddings_{space_id} e ON e.chunk_id = c.chunk_id
+WHERE c.tenant = $1 AND c.document_id = $2
+"""
