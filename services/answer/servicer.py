@@ -12,7 +12,17 @@ from services.answer.model import CheckedSentence, Passage, Reply
 from services.answer.question import RawQuestion
 from services.answer.record import Record
 from services.common.errors import Reason, UnimplementedError
+from services.common.identity import Scope
 from services.common.rpc.context import current_principal, trace_id
+
+SERVICE_NAME = pb.DESCRIPTOR.services_by_name["AnswerService"].full_name
+
+SCOPES = {
+    "Answer": Scope.ASK,
+    "StreamAnswer": Scope.ASK,
+    "ListRecords": Scope.ADMIN,
+    "GetRecord": Scope.ADMIN,
+}
 
 SNIPPET_CHARS = 240
 SIMILARITY_DECIMALS = 3

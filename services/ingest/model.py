@@ -4,12 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from services.common.vectors import EmbeddedVector, Vector
 
-Vector: TypeAlias = NDArray[np.float32]
+__all__ = [
+    "Chunk",
+    "EmbeddedVector",
+    "EmbeddingSpace",
+    "Lane",
+    "NewDocument",
+    "Outcome",
+    "PageText",
+    "Replacement",
+    "StoredDocument",
+    "Vector",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +44,6 @@ class Chunk:
     token_count: int
     embedding_text: str
     """Text that is embedded: title, headings and derived search text; never shown."""
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddedVector:
-    """Vector of a chunk and, where the model gives them, the packed vectors of its sentences."""
-
-    vector: Vector
-    sentence_vectors: bytes | None
 
 
 @dataclass(frozen=True, slots=True)

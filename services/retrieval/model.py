@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
+from services.common.vectors import Vector
 
-Vector: TypeAlias = NDArray[np.float32]
+__all__ = ["EmbeddingSpace", "Passage", "Vector", "VectorQuery"]
 
 
 @dataclass(frozen=True, slots=True)

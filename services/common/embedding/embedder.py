@@ -4,24 +4,16 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Self, TypeVar
 
 from services.common.embedding.encoder import Encoder, Vector
 from services.common.embedding.files import ModelFiles
 from services.common.errors import Reason, ResourceExhaustedError
+from services.common.vectors import EmbeddedVector
 
 A = TypeVar("A")
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class TextEmbedding:
-    """The vector of a text and, where the model gives them, the packed vectors of its sentences."""
-
-    vector: Vector
-    sentence_vectors: bytes | None
 
 
 class OnnxEmbedder:
@@ -85,14 +77,14 @@ class OnnxEmbedder:
         with self._admitted():
             return await self._run(self._loaded.embed, text)
 
-    async def embed(self, texts: Sequence[str]) -> list[TextEmbedding]:
+    async def embed(self, texts: Sequence[str]) -> list[EmbeddedVector]:
         """Return one embedding per text, in order.
 
         Raises InvalidArgumentError with TEXT_MALFORMED or TEXT_TOO_LONG_FOR_MODEL, and ResourceExhaustedError with
         SERVICE_BUSY when too many calls are under way.
         """
         with self._admitted():
-            found: dict[int, TextEmbedding] = {}
+            found: dict[int, EmbeddedVector] = {}
             waiting = iter(enumerate(texts))
             try:
                 async with asyncio.TaskGroup() as group:
@@ -102,11 +94,11 @@ class OnnxEmbedder:
                 raise failures.exceptions[0] from None
             return [found[index] for index in range(len(texts))]
 
-    async def _embed_each(self, waiting: Iterator[tuple[int, str]], found: dict[int, TextEmbedding]) -> None:
+    async def _embed_each(self, waiting: Iterator[tuple[int, str]], found: dict[int, EmbeddedVector]) -> None:
         """Embed what others left of `waiting`; calls take turns text by text, since the semaphore is fair."""
         for index, text in waiting:
             async with self._bulk:
-                found[index] = TextEmbedding(await self._run(self._loaded.embed, text), None)
+                found[index] = EmbeddedVector(await self._run(self._loaded.embed, text), None)
 
     @property
     def _loaded(self) -> Encoder:

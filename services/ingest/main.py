@@ -1,0 +1,70 @@
+"""Runs the ingest service."""
+
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+from attest.ingest.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_to_server
+from services.common import logs, process
+from services.common.embedding.embedder import OnnxEmbedder
+from services.common.embedding.files import packaged_minilm
+from services.common.postgres.pool import PoolLimits, open_pool
+from services.common.postgres.readiness import check_schema
+from services.common.postgres.schema import expected_version
+from services.common.postgres.settings import DatabaseSettings
+from services.common.rpc.context import time_remaining
+from services.common.rpc.server import Service, serve
+from services.common.service import ServiceSettings, server_settings
+from services.common.settings import Secret, from_environment
+from services.common.telemetry import tracing
+from services.ingest.ingest import IngestDocument
+from services.ingest.servicer import SCOPES, SERVICE_NAME, IngestServicer
+from services.ingest.store import PostgresDocumentStore
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestSettings(ServiceSettings):
+    """What the ingest service reads from the environment."""
+
+    ingest_port: int = field(default=50051, metadata={"least": 1, "most": 65535})
+    """Port to listen on."""
+    writer_dsn: Secret
+    """Database as the writer role. Example: `postgresql://attest_writer:…@db:5432/attest`."""
+    content_key: bytes
+    """Key that ids of documents and passages are made with, hex of 32 bytes or more; it never changes."""
+    ingest_connections: int = field(default=8, metadata={"least": 1, "most": 100})
+    """Most connections to the database."""
+    ingest_embed_threads: int = field(default=1, metadata={"least": 1, "most": 64})
+    """Threads that compute vectors."""
+
+
+async def run() -> None:
+    """Run until a signal."""
+    settings = from_environment(IngestSettings)
+    logs.configure("ingest", settings.log_level)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(tracing("ingest", settings.otlp_endpoint, settings.trace_ratio))
+        embedder = await stack.enter_async_context(
+            OnnxEmbedder(packaged_minilm(), threads=settings.ingest_embed_threads)
+        )
+        database = DatabaseSettings.from_dsn(settings.writer_dsn.reveal())
+        limits = PoolLimits(connections=settings.ingest_connections)
+        pool = await stack.enter_async_context(open_pool(database, limits, time_remaining))
+        store = PostgresDocumentStore(pool)
+        servicer = IngestServicer(IngestDocument(store, embedder, embedder, settings.content_key))
+        schema = expected_version()
+
+        async def ping() -> None:
+            await check_schema(pool, schema)
+            await store.ensure_space(embedder.model_name, embedder.dimensions, embedder.min_similarity)
+
+        service = Service(SERVICE_NAME, lambda server: add_IngestServiceServicer_to_server(servicer, server), SCOPES)
+        await serve(server_settings(settings, settings.ingest_port), service, ping)
+
+
+def main() -> None:
+    """Enter from the command line."""
+    process.run(run)
+
+
+if __name__ == "__main__":
+    main()
