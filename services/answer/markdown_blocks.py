@@ -16,7 +16,7 @@ _LIST = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]+|$)")
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)[ \t]*$")
 _RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")
-_DEFINITION = re.compile(r"[ ]{0,3}\[[^\]\n]{1,200}\]:[ \t]")
+_DEFINITION = re.compile(r"[ ]{0,3}\[[^\]^\n][^\]\n]{0,200}\]:[ \t]*\S+(?:[ \t]+[\"'(][^\n]*)?$")
 
 
 class BlockKind(Enum):

@@ -5,6 +5,8 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+from hypothesis import strategies as st
+
 from services.answer.ask import AskQuestion
 from services.answer.extractive import ExtractiveGenerator
 from services.answer.gate import EvidenceGate
@@ -15,7 +17,53 @@ from services.answer.ports import Generator, Retriever
 from services.answer.question import Question
 from services.answer.record import Record
 
+# fmt: off  # a piece a line would hide the list
+MARKDOWN_PIECES = (
+    "\n",
+    "\n\n",
+    "- ",
+    "* ",
+    "1. ",
+    "> ",
+    "> > ",
+    "# ",
+    "## ",
+    "```\n",
+    "~~~\n",
+    "    ",
+    "\t",
+    "`",
+    "**",
+    "_",
+    "\u00a0",
+    "---\n",
+    "===\n",
+    "[1]",
+    "[x](y)",
+    "<!-- ",
+    "-->",
+    ". ",
+    "! ",
+    "? ",
+    "e.g. ",
+    "Dr. ",
+    "v2.3.1 ",
+    "3.5 % ",
+    "\u3002",
+    "\u2026 ",
+    "\U0001f600",
+    "Word ",
+    "word ",
+    "Another one. ",
+    "\\",
+    "| a | b |\n",
+    "|---|---|\n",
+    "|",
+)
+# fmt: on
 SALT = b"a salt of the tests, 16 or more"
+MARKDOWN = st.lists(st.one_of(st.sampled_from(MARKDOWN_PIECES), st.text(max_size=5)), max_size=30).map("".join)
+"""Text that looks like Markdown, or like nothing."""
 NOON = datetime(2030, 1, 1, 12, tzinfo=UTC)
 
 
