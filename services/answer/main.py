@@ -38,7 +38,7 @@ class AnswerSettings(ServiceSettings):
     """Port to listen on."""
     retrieval_target: str = "dns:///127.0.0.1:50052"
     """Address of the retrieval service. Example: `dns:///retrieval.attest.svc.cluster.local.:50052`."""
-    question_salt: bytes
+    question_salt: bytes = field(repr=False)
     """Secret salt of the question hash, hex of 32 bytes or more; whoever holds it can test guesses."""
     guard: GuardMode = GuardMode.LOG
     """What the guard does with a question that matches a rule."""

@@ -29,7 +29,7 @@ class IngestSettings(ServiceSettings):
     """Port to listen on."""
     writer_dsn: Secret
     """Database as the writer role. Example: `postgresql://attest_writer:…@db:5432/attest`."""
-    content_key: bytes
+    content_key: bytes = field(repr=False)
     """Key that ids of documents and passages are made with, hex of 32 bytes or more; it never changes."""
     ingest_connections: int = field(default=8, metadata={"least": 1, "most": 100})
     """Most connections to the database."""
