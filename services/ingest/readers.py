@@ -1,0 +1,94 @@
+"""Reads a document as it was sent into its stored text, its title, its metadata and its blocks."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from urllib.parse import unquote, urlsplit
+
+from services.common.errors import InvalidArgumentError, Reason
+from services.common.text import normalise, search_text
+from services.ingest.blocks import Block, Kind, Structure
+from services.ingest.front_matter import FrontMatter, read_front_matter
+from services.ingest.markdown import read_markdown
+from services.ingest.markup import code_text, html_text, inline_text, table_text
+
+MARKDOWN, PLAIN_TEXT = "text/markdown", "text/plain"
+
+_MOST_MARKDOWN_LINES = 100_000
+_LONGEST_TITLE = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ReadDocument:
+    """A document that was read; all offsets are code points of `text`."""
+
+    title: str
+    text: str
+    """Stored text: what is shown, cited and hashed."""
+    metadata: Mapping[str, str]
+    """Scalars of the front matter."""
+    warnings: tuple[str, ...]
+    structure: Structure
+
+    def search(self, block: Block, start: int, end: int) -> str:
+        """Return the search text of a part of the block: without marks and markup, never shown."""
+        raw = self.text[max(start, block.body[0]) : min(end, block.body[1])]
+        references = self.structure.references
+        if block.kind in {Kind.HEADING, Kind.PROSE}:
+            raw = inline_text(raw.strip(), references)
+        elif block.kind is Kind.TABLE:
+            raw = table_text(raw, references)
+        elif block.kind is Kind.HTML:
+            raw = html_text(raw)
+        elif block.kind is Kind.CODE:
+            raw = code_text(raw)
+        return search_text(raw)
+
+
+def read_document(content: str, media_type: str, source_url: str, title: str | None) -> ReadDocument:
+    """Read Markdown or plain text.
+
+    The title is the given one, else the front matter's, the first top heading, or the last part of the address.
+    Raises InvalidArgumentError with FIELD_INVALID on another media type.
+    """
+    if media_type not in {MARKDOWN, PLAIN_TEXT}:
+        raise InvalidArgumentError(
+            Reason.FIELD_INVALID, f"media_type must be {MARKDOWN} or {PLAIN_TEXT}.", field="media_type"
+        )
+    text = normalise(content)
+    front, structure = FrontMatter(), None
+    warnings: tuple[str, ...] = ()
+    if media_type == MARKDOWN and text.count("\n") > _MOST_MARKDOWN_LINES:
+        warnings = (f"over {_MOST_MARKDOWN_LINES} lines: read as plain text, without headings; split the document",)
+    elif media_type == MARKDOWN:
+        front = read_front_matter(text)
+        structure = read_markdown(text, front.end)
+    structure = structure or Structure(tuple(_paragraphs(text)), {})
+    found = title or front.values.get("title") or _first_heading(structure) or _file_name(source_url)
+    return ReadDocument(
+        title=" ".join(found.split())[:_LONGEST_TITLE],
+        text=text,
+        metadata=front.values,
+        warnings=front.warnings + warnings,
+        structure=structure,
+    )
+
+
+def _paragraphs(text: str) -> Iterator[Block]:
+    """Yield what blank lines separate."""
+    at = 0
+    for blank, lines in groupby(text.splitlines(keepends=True), key=lambda line: not line.strip()):
+        start, at = at, at + sum(map(len, lines))
+        if not blank:
+            yield Block(Kind.PLAIN, start, at, path=(), body=(start, at))
+
+
+def _first_heading(structure: Structure) -> str:
+    """Return the first heading of the first level, which is alone on its path."""
+    return next((block.path[0] for block in structure.blocks if block.level == 1 and block.path), "")
+
+
+def _file_name(source_url: str) -> str:
+    """Return the last part of the path; the whole address where there is no path."""
+    path = urlsplit(source_url).path.rstrip("/")
+    return unquote(path.rpartition("/")[2]) or source_url
