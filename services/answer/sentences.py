@@ -12,7 +12,7 @@ from enum import Enum, auto
 
 from services.answer.markdown_blocks import Block, BlockKind, blocks
 
-MAX_CHARS = 20_000
+MAX_CHARS = 8_000
 """Characters of a passage that are looked at; a passage of an embedding model's length is far below."""
 MAX_SENTENCE_CHARS = 1_000
 """A longer run without a sentence end is cut at white space."""

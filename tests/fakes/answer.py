@@ -17,7 +17,6 @@ from services.answer.ports import Generator, Retriever
 from services.answer.question import Question
 from services.answer.record import Record
 
-# fmt: off  # a piece a line would hide the list
 MARKDOWN_PIECES = (
     "\n",
     "\n\n",
@@ -60,7 +59,6 @@ MARKDOWN_PIECES = (
     "|---|---|\n",
     "|",
 )
-# fmt: on
 SALT = b"a salt of the tests, 16 or more"
 MARKDOWN = st.lists(st.one_of(st.sampled_from(MARKDOWN_PIECES), st.text(max_size=5)), max_size=30).map("".join)
 """Text that looks like Markdown, or like nothing."""

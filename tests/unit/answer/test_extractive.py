@@ -148,4 +148,4 @@ async def test_hostile_megabytes_cost_little() -> None:
 
     await draft("leave " * 600, *contents)
 
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < 1.5
