@@ -1,19 +1,20 @@
--- Outermost script. On the way in: distrusts `traceparent`. On the way out: gives every failure one shape,
+-- Outermost script. On the way in: sets the deadline and distrusts `traceparent`. On the way out: gives every failure one shape,
 -- {"error", "code", "reason"}, whoever found it, and lets no text of Envoy's own or of a library leave.
 
 -- HTTP status of a reply that Envoy made itself -> code, reason, what to do.
 local BY_STATUS = {
-  [400] = { "INVALID_ARGUMENT", "MALFORMED_REQUEST", "The request cannot be read: send one JSON object that has only the documented fields, each of its documented type." },
+  [400] = { "INVALID_ARGUMENT", "MALFORMED_REQUEST", "The request cannot be read: check its path and headers, and that each field of the body has its documented type." },
   [403] = { "PERMISSION_DENIED", "UPGRADE_REFUSED", "This address takes no upgrade: send a plain request." },
   [404] = { "NOT_FOUND", "ROUTE_UNKNOWN", "There is nothing at this path: check its spelling, and leave out a trailing slash." },
   [405] = { "UNIMPLEMENTED", "METHOD_NOT_ALLOWED", "This path does not take this method: see the Allow header." },
   [408] = { "DEADLINE_EXCEEDED", "REQUEST_TIMEOUT", "The request did not arrive in time: send it again without pauses." },
   [413] = { "INVALID_ARGUMENT", "REQUEST_TOO_LARGE", "The request is larger than this path takes: send less." },
+  [415] = { "INVALID_ARGUMENT", "MEDIA_TYPE_UNSUPPORTED", "This path takes JSON: send the header Content-Type: application/json." },
   [421] = { "PERMISSION_DENIED", "HOST_NOT_ALLOWED", "This host name is not served here: call localhost, or add the name to ATTEST_ALLOWED_HOSTS." },
   [426] = { "INVALID_ARGUMENT", "PROTOCOL_UNSUPPORTED", "HTTP/1.0 is not spoken here: use HTTP/1.1 or HTTP/2." },
   [429] = { "RESOURCE_EXHAUSTED", "RATE_LIMITED", "Too many requests: wait as long as the Retry-After header says." },
   [431] = { "INVALID_ARGUMENT", "HEADERS_TOO_LARGE", "The request headers are too large or too many: send fewer." },
-  [500] = { "INTERNAL", "INTERNAL", "The gateway failed: try again, and give the request id if it fails again." },
+  [500] = { "INTERNAL", "INTERNAL", "Something failed on this side: try again, and give the x-request-id of the response if it fails again." },
   [503] = { "UNAVAILABLE", "UPSTREAM_UNAVAILABLE", "A service that is needed cannot be reached: try again in a moment." },
   [504] = { "DEADLINE_EXCEEDED", "UPSTREAM_TIMEOUT", "The answer took longer than the deadline: try again, or ask for less." },
 }
@@ -25,12 +26,15 @@ local NUMBERS = {
 local NAMES = {}
 for name, number in pairs(NUMBERS) do NAMES[number] = name end
 -- Statuses that Envoy would turn into UNKNOWN or INTERNAL for a gRPC caller, though the caller can act on them.
-local GRPC_STATUS = { [400] = 3, [408] = 4, [413] = 8, [421] = 7, [431] = 3 }
+local GRPC_STATUS = { [400] = 3, [408] = 4, [413] = 8, [415] = 3, [421] = 7, [431] = 3 }
 local UNEXPLAINED = {
   UNAVAILABLE = BY_STATUS[503],
   DEADLINE_EXCEEDED = BY_STATUS[504],
   UNIMPLEMENTED = { "UNIMPLEMENTED", "NOT_IMPLEMENTED", "The service does not offer this yet." },
 }
+
+local DEFAULT_DEADLINE_S, LONGEST_DEADLINE_S, GATEWAY_GRACE_S = 30, 120, 5
+local SECONDS = { H = 3600, M = 60, S = 1, m = 1e-3, u = 1e-6, n = 1e-9 }
 
 local function valid_traceparent(value)
   local trace, span = value:match("^00%-(%x+)%-(%x+)%-%x%x$")
@@ -38,8 +42,23 @@ local function valid_traceparent(value)
     and trace:find("[^0]") ~= nil and span:find("[^0]") ~= nil
 end
 
+-- Seconds of a grpc-timeout, or nil.
+local function seconds_of(value)
+  local amount, unit = (value or ""):match("^(%d+)([HMSmun])$")
+  if not amount or #amount > 8 then return nil end
+  return tonumber(amount) * SECONDS[unit]
+end
+
+-- The service gets the caller's deadline within bounds; Envoy waits longer, so that the service can say why.
+local function set_deadline(headers)
+  local seconds = math.min(seconds_of(headers:get("grpc-timeout")) or DEFAULT_DEADLINE_S, LONGEST_DEADLINE_S)
+  headers:replace("grpc-timeout", string.format("%dm", math.max(1, math.floor(seconds * 1000))))
+  headers:replace("x-envoy-upstream-rq-timeout-ms", string.format("%d", (seconds + GATEWAY_GRACE_S) * 1000))
+end
+
 function envoy_on_request(handle)
   local headers = handle:headers()
+  set_deadline(headers)
   local value = headers:get("traceparent")
   if value == nil or headers:getNumValues("traceparent") ~= 1 or not valid_traceparent(value) then
     headers:remove("traceparent")
@@ -96,11 +115,14 @@ function envoy_on_response(handle)
   local status = tonumber(headers:get(":status")) or 500
   if status < 400 then return end
 
-  local body = handle:body(true)
-  local text = body:getBytes(0, math.min(body:length(), 65536))
   headers:replace("content-type", "application/json")
+  -- Waiting for the body ends the life of `headers`.
+  local body = handle:body(true)
   if mark and mark:find("lua_response", 1, true) then return end   -- strict_json.lua speaks the shape
   local entry = BY_STATUS[status] or BY_STATUS[500]
-  if not mark then entry = explained(text) or BY_STATUS[500] end
+  if not mark then
+    local ok, found = pcall(explained, body:getBytes(0, math.min(body:length(), 65536)))
+    entry = ok and found or BY_STATUS[500]
+  end
   body:setBytes(shape(entry))
 end

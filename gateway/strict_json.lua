@@ -4,7 +4,9 @@
 
 local MAX_DEPTH = 32
 local FAULTS = {
+  broken = { "500", "INTERNAL", "Something failed on this side: try again, and give the x-request-id of the response if it fails again." },
   media = { "415", "MEDIA_TYPE_UNSUPPORTED", "The body must be JSON: send the header Content-Type: application/json." },
+  query = { "400", "FIELD_UNKNOWN", "This call takes no query string: put its fields into the JSON body." },
   malformed = { "400", "MALFORMED_REQUEST", "The body is not one well-formed JSON object: check quotes, commas and braces." },
   unknown = { "400", "FIELD_UNKNOWN", "The body has a field that this call does not know: see the documentation for the names." },
   duplicate = { "400", "FIELD_DUPLICATE", "The body gives a field twice: give each field once." },
@@ -12,7 +14,8 @@ local FAULTS = {
 
 local function refuse(handle, fault)
   local entry = FAULTS[fault]
-  local body = string.format('{"error":"%s","code":"INVALID_ARGUMENT","reason":"%s"}\n', entry[3], entry[2])
+  local code = fault == "broken" and "INTERNAL" or "INVALID_ARGUMENT"
+  local body = string.format('{"error":"%s","code":"%s","reason":"%s"}\n', entry[3], code, entry[2])
   handle:respond({ [":status"] = entry[1], ["content-type"] = "application/json" }, body)
 end
 
@@ -52,7 +55,7 @@ local function fault_in(text, fields)
       if not stop then return "malformed" end
       if expect == "key" or expect == "first_key" then
         if depth == 1 then
-          local field = fields:get(text:sub(at + 1, stop - 1))
+          local field = fields[text:sub(at + 1, stop - 1)]
           if not field then return "unknown" end
           if seen[field] then return "duplicate" end
           seen[field] = true
@@ -97,15 +100,24 @@ local function fault_in(text, fields)
   return expect ~= "done" and "malformed" or nil
 end
 
-function envoy_on_request(handle)
-  local media = (handle:headers():get("content-type") or ""):lower()
-  if handle:headers():getNumValues("content-type") ~= 1
+local function fault_of(handle)
+  local headers = handle:headers()
+  local media = (headers:get("content-type") or ""):lower()
+  if headers:getNumValues("content-type") ~= 1
       or not (media:find("^application/json%s*$") or media:find("^application/json%s*;")) then
-    return refuse(handle, "media")
+    return "media"
   end
+  if headers:get(":path"):find("?", 1, true) then return "query" end
+  local fields = handle:filterContext():get("fields")
   local body = handle:body(true)
-  local length = body and body:length() or 0
-  if length == 0 then return refuse(handle, "malformed") end
-  local fault = fault_in(body:getBytes(0, length), handle:filterContext():get("fields"))
+  local length = body:length()
+  if length == 0 then return "malformed" end
+  return fault_in(body:getBytes(0, length), fields)
+end
+
+function envoy_on_request(handle)
+  -- An error in a script would let the request pass: refuse it instead.
+  local ok, fault = pcall(fault_of, handle)
+  if not ok then return refuse(handle, "broken") end
   if fault then refuse(handle, fault) end
 end

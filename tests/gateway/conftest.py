@@ -3,6 +3,7 @@ import json
 import socket
 import subprocess
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ SERVICES = {
     "retrieval": "attest.retrieval.v1.RetrievalService",
     "ingest": "attest.ingest.v1.IngestService",
 }
+REPLIES: dict[str, Any] = {"Search": retrieval_pb.SearchResponse}
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 DEADLINE_S = 10.0
@@ -73,12 +75,28 @@ class Script:
 
         self.behaviours[method] = behave
 
+    def reply(self, method: str, **fields: Any) -> None:
+        """Make a method answer with these fields of its response."""
+
+        async def behave(_: Any, __: Any) -> Any:
+            return REPLIES[method](**fields)
+
+        self.behaviours[method] = behave
+
+    def hang(self, method: str) -> None:
+        """Make a method answer never."""
+
+        async def behave(_: Any, __: Any) -> Any:
+            await asyncio.Event().wait()
+
+        self.behaviours[method] = behave
+
 
 class Answer(answer_grpc.AnswerServiceServicer):
     def __init__(self, script: Script) -> None:
         self.script = script
 
-    async def Answer(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+    async def Answer(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
         reply = answer_pb.AnswerResponse(outcome=answer_pb.AnswerOutcome.ANSWERED, answer="Yes. [1]")
         return await self.script.play("Answer", reply, request, context)
 
@@ -87,10 +105,10 @@ class Retrieval(retrieval_grpc.RetrievalServiceServicer):
     def __init__(self, script: Script) -> None:
         self.script = script
 
-    async def Search(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+    async def Search(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
         return await self.script.play("Search", retrieval_pb.SearchResponse(), request, context)
 
-    async def EmbedTexts(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+    async def EmbedTexts(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
         return await self.script.play("EmbedTexts", retrieval_pb.EmbedTextsResponse(), request, context)
 
 
@@ -98,7 +116,7 @@ class Ingest(ingest_grpc.IngestServiceServicer):
     def __init__(self, script: Script) -> None:
         self.script = script
 
-    async def IngestDocument(self, request: Any, context: grpc.aio.ServicerContext) -> Any:
+    async def IngestDocument(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
         return await self.script.play("IngestDocument", ingest_pb.IngestDocumentResponse(), request, context)
 
 
@@ -123,6 +141,15 @@ class Upstream:
         self.ports[name] = server.add_insecure_port("127.0.0.1:0")
         await server.start()
         self.servers.append(server)
+
+    @asynccontextmanager
+    async def out_of_service(self, name: str) -> AsyncIterator[None]:
+        """Let a service say that it does not serve."""
+        await self.set_health(name, NOT_SERVING)
+        try:
+            yield
+        finally:
+            await self.set_health(name, SERVING)
 
     async def set_health(self, name: str, status: int) -> None:
         await self.health[name].set(SERVICES[name], status)
@@ -166,13 +193,22 @@ class Gateway:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def get(self, path: str, **arguments: Any) -> httpx2.Response:
-        async with httpx2.AsyncClient(base_url=self.url, trust_env=False, timeout=DEADLINE_S) as client:
-            return await client.get(path, **arguments)
-
-    async def send(self, method: str, path: str, **arguments: Any) -> httpx2.Response:
-        async with httpx2.AsyncClient(base_url=self.url, trust_env=False, timeout=DEADLINE_S) as client:
+    async def send(
+        self, method: str, path: str, *, client_address: str | None = None, **arguments: Any
+    ) -> httpx2.Response:
+        transport = httpx2.AsyncHTTPTransport(local_address=client_address)
+        async with httpx2.AsyncClient(base_url=self.url, transport=transport, timeout=DEADLINE_S) as client:
             return await client.request(method, path, **arguments)
+
+    async def get(self, path: str, **arguments: Any) -> httpx2.Response:
+        return await self.send("GET", path, **arguments)
+
+    async def status_is(self, path: str, status: int) -> bool:
+        return bool((await self.get(path)).status_code == status)
+
+    async def admin(self, method: str, path: str) -> httpx2.Response:
+        async with httpx2.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+            return await client.request(method, f"http://127.0.0.1:{self.settings.admin_port}{path}")
 
     async def post(self, path: str, body: Any, **arguments: Any) -> httpx2.Response:
         """Post an object as JSON, or a text or bytes as they are."""
@@ -193,17 +229,44 @@ class Gateway:
     def channel(self, **arguments: Any) -> grpc.aio.Channel:
         return grpc.aio.insecure_channel(f"127.0.0.1:{self.port}", **arguments)
 
+    async def grpc(
+        self, path: str, request: Any = None, *, options: Any = None, timeout: float = 5, **arguments: Any
+    ) -> tuple[str, str]:
+        """Call a unary method by its path and return the status and its text."""
+        encoded = request.SerializeToString() if request else b""
+        async with self.channel(options=options) as channel:
+            try:
+                await channel.unary_unary("/" + path)(encoded, timeout=timeout, **arguments)
+            except grpc.aio.AioRpcError as error:
+                return error.code().name, error.details() or ""
+        return "OK", ""
+
 
 async def eventually(check: Callable[[], Awaitable[bool]]) -> None:
     """Poll until the check holds, or fail after the deadline."""
     async with asyncio.timeout(DEADLINE_S):
-        while not await check():
+        while not await check():  # noqa: ASYNC110  # what is waited for happens in another process
             await asyncio.sleep(0.05)
 
 
 @pytest.fixture(scope="session")
 def wait_until() -> Callable[[Callable[[], Awaitable[bool]]], Awaitable[None]]:
     return eventually
+
+
+@pytest.fixture(scope="session")
+def failure() -> Callable[[httpx2.Response, int, str, str], None]:
+    """Check that a response is a failure in the one shape."""
+
+    def check(response: httpx2.Response, status: int, code: str, reason: str) -> None:
+        assert response.status_code == status, response.text
+        assert response.headers["content-type"] == "application/json"
+        body = response.json()
+        assert body.keys() == {"error", "code", "reason"}
+        assert (body["code"], body["reason"]) == (code, reason)
+        assert body["error"]
+
+    return check
 
 
 def free_port() -> int:
@@ -217,7 +280,7 @@ async def run_gateway(upstream: Upstream, folder: Path, **changes: Any) -> Async
     settings = GatewaySettings(http_port=free_port(), admin_port=free_port(), **ports, **changes)
     config = render(settings, folder)
     with (folder / "gateway.log").open("wb") as log:
-        process = subprocess.Popen(command(config), cwd=folder, stderr=log)
+        process = subprocess.Popen(command(config), cwd=folder, stderr=log)  # noqa: ASYNC220  # returns at once
     gateway = Gateway(settings, folder, process)
     try:
         await eventually(lambda: ready(gateway))

@@ -95,7 +95,8 @@ def command(config: Path) -> list[str]:
         *("--concurrency", "2"),
         "--disable-hot-restart",
         *("--log-level", "warning"),
-        *("--component-log-level", "misc:error"),  # else one line for each mention of an unfrozen extension
+        # misc would warn at each mention of an unfrozen extension; http would quote a refused request's query.
+        *("--component-log-level", "misc:error,http:critical"),
         *("--file-flush-interval-msec", "1000"),
     ]
 
