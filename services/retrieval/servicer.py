@@ -44,7 +44,7 @@ class RetrievalServicer(retrieval_service_pb2_grpc.RetrievalServiceServicer):
             lanes=request.lanes,
             top_k=request.top_k if request.HasField("top_k") else None,
             min_similarity=request.min_similarity if request.HasField("min_similarity") else None,
-            space_id=request.space_id if request.HasField("space_id") else None,
+            space_id=request.space_id or None,
         )
         return _response(await self._search(checked))
 
