@@ -12,7 +12,8 @@ from enum import Enum, auto
 _LINE = re.compile(r"[^\n]*\n?")
 _FENCE = re.compile(r"[ ]{0,3}(`{3,}|~{3,})([^\n]*)")
 _QUOTE = re.compile(r"[ ]{0,3}>[ ]?")
-_LIST = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_LIST = re.compile(r"[ \t]*(?:[-*+:]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+"""A definition begins with a colon, as an item does with its bullet."""
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]+|$)")
 _UNDERLINE = re.compile(r"[ ]{0,3}(?:=+|-+)[ \t]*$")
 _RULE = re.compile(r"[ ]{0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})$")

@@ -16,6 +16,18 @@ most other same only please tell get gets got need needs want happen happens man
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 
+_IRREGULAR = """
+began begin begun begin bought buy brought bring built build caught catch children child chose choose chosen choose
+feet foot fell fall fallen fall felt feel found find fought fight gave give given give grew grow grown grow held hold
+kept keep knew know known know led lead lost lose made make men man met meet paid pay people person ran run
+rose rise risen rise said say sent send sold sell spent spend spoke speak spoken speak stole steal stolen steal
+taught teach taken take thought think threw throw thrown throw told tell took take won win women woman wore wear
+written write wrote write
+"""
+_FORMS = _IRREGULAR.split()
+PLAIN_FORMS = dict(zip(_FORMS[::2], _FORMS[1::2], strict=True))
+"""Forms of common words that no rule leads back to the plain one."""
+
 
 def tokens(text: str) -> list[str]:
     """Return the words and numbers of the text in lower case, in order."""
@@ -29,6 +41,7 @@ def stems(text: str) -> list[str]:
 
 def stem(word: str) -> str:
     """Return a short form that the plural, -ing, -ed and -ment share with the plain word."""
+    word = PLAIN_FORMS.get(word, word)
     if len(word) < 4 or not word.isalpha():
         return word
     return _ending(_verbal(_singular(word)))
