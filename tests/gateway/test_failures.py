@@ -66,7 +66,17 @@ async def test_a_text_that_is_not_ours_does_not_leave(
     [
         (b"GARBAGE\r\n\r\n", b"400", b"MALFORMED_REQUEST"),
         (b"GET /healthz HTTP/1.1\r\n\r\n", b"400", b"MALFORMED_REQUEST"),
-        (b"GET http://localhost/healthz HTTP/1.1\r\nhost: localhost\r\n\r\n", b"404", b"ROUTE_UNKNOWN"),
+        (
+            b"GET http://localhost/healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
+            b"404",
+            b"ROUTE_UNKNOWN",
+        ),
+        (
+            b"POST /api/documents HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+            b"content-length: 16777217\r\n\r\n",
+            b"413",
+            b"REQUEST_TOO_LARGE",
+        ),
         (b"GET /healthz HTTP/1.0\r\nhost: localhost\r\n\r\n", b"426", b"PROTOCOL_UNSUPPORTED"),
         (b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nx_y: 1\r\n\r\n", b"400", b"MALFORMED_REQUEST"),
         (b"GET /healthz HTTP/1.1\r\nhost: a\r\nx: " + b"a" * 20_000 + b"\r\n\r\n", b"431", b"HEADERS_TOO_LARGE"),

@@ -113,7 +113,7 @@ async def test_a_forged_identity_is_stripped_over_grpc(gateway: Any, script: Any
 async def test_a_native_deadline_goes_on_within_bounds(
     gateway: Any, script: Any, seconds: float, least: float, most: float
 ) -> None:
-    await gateway.grpc(ANSWER, timeout=seconds)
+    await gateway.grpc(ANSWER, deadline=seconds)
 
     assert least < script.calls[0].seconds_left <= most
 
