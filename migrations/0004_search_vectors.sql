@@ -4,20 +4,24 @@
 -- Few rows are all compared; of many, the index is asked, and all are compared when it came back short, since a shared
 -- index can run out of patience before it meets enough rows of a small tenant.
 -- Raises AT001 for an unknown lane, AT002 for a space that is not active, AT003 for a vector of other dimensions.
-CREATE FUNCTION attest.nearest_chunks(space integer, query ext.vector, lanes text[], top_k integer)
-RETURNS TABLE (chunk_id bigint, distance double precision)
-LANGUAGE plpgsql VOLATILE SECURITY INVOKER ROWS 10
+-- It returns arrays and no rows: in a join the planner may never ask for the rows, and the checks would not be made.
+CREATE FUNCTION attest.nearest_chunks(
+  space integer,
+  query ext.vector,
+  lanes text[],
+  top_k integer,
+  OUT ids bigint[],
+  OUT distances double precision[]
+)
+LANGUAGE plpgsql VOLATILE SECURITY INVOKER
 SET search_path = pg_catalog, ext, pg_temp SET plan_cache_mode = force_custom_plan
 AS $$
-#variable_conflict use_column
 DECLARE
   exact_up_to constant bigint := 2000;
   known attest.embedding_spaces;
   everywhere constant boolean := coalesce(cardinality(lanes), 0) = 0;
   available bigint;
   statement text;
-  ids bigint[];
-  distances double precision[];
 BEGIN
   IF top_k IS NULL OR top_k NOT BETWEEN 1 AND 1000 THEN
     RAISE EXCEPTION 'top_k must be from 1 to 1000' USING ERRCODE = 'invalid_parameter_value';
@@ -60,7 +64,6 @@ BEGIN
   IF coalesce(cardinality(ids), 0) < least(top_k, available) THEN
     EXECUTE format(statement, ' + 0.0', ', 1') INTO ids, distances USING query, lanes, top_k;
   END IF;
-  RETURN QUERY SELECT * FROM unnest(ids, distances);
 END
 $$;
 REVOKE ALL ON FUNCTION attest.nearest_chunks(integer, ext.vector, text[], integer) FROM PUBLIC;
@@ -92,12 +95,15 @@ LANGUAGE plpgsql VOLATILE SECURITY INVOKER ROWS 10
 SET search_path = pg_catalog, ext, pg_temp SET plan_cache_mode = force_custom_plan
 AS $$
 #variable_conflict use_column
+DECLARE
+  near record;
 BEGIN
   PERFORM set_config('attest.tenant', coalesce(search_vector.tenant, ''), true);
+  near := attest.nearest_chunks(space, query, lanes, top_k);
   RETURN QUERY
   SELECT c.passage_id, c.document_id, c.lane, d.title, d.source_url, d.version, c.page, c.heading_path,
     c.char_start, c.char_end, c.content, 1 - n.distance
-  FROM attest.nearest_chunks(space, query, lanes, top_k) n
+  FROM unnest(near.ids, near.distances) AS n(chunk_id, distance)
   JOIN attest.rag_docs c ON c.chunk_id = n.chunk_id
   JOIN attest.documents d ON d.tenant = c.tenant AND d.document_id = c.document_id
   WHERE 1 - n.distance >= search_vector.min_similarity
@@ -120,12 +126,14 @@ AS $$
 #variable_conflict use_column
 DECLARE
   active integer;
+  near record;
 BEGIN
   SELECT s.space_id INTO active FROM attest.embedding_spaces s WHERE s.state = 'ACTIVE';
+  near := attest.nearest_chunks(active, query_embedding, NULL, match_count);
   RETURN QUERY
   SELECT c.passage_id, coalesce(nullif(d.title, ''), regexp_replace(d.source_url, '^.*/(?=[^/])', '')), d.source_url,
     c.content, 1 - n.distance
-  FROM attest.nearest_chunks(active, query_embedding, NULL, match_count) n
+  FROM unnest(near.ids, near.distances) AS n(chunk_id, distance)
   JOIN attest.rag_docs c ON c.chunk_id = n.chunk_id
   JOIN attest.documents d ON d.tenant = c.tenant AND d.document_id = c.document_id
   WHERE 1 - n.distance >= match_threshold

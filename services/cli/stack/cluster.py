@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from services.cli.stack.configuration import host_rules, server_settings
 from services.cli.stack.placement import Placement, make_folders, place
@@ -37,9 +38,9 @@ class ServerCommand:
     group: int | None
     extra_groups: Sequence[int] | None
 
-    def popen_arguments(self) -> dict[str, object]:
+    def popen_arguments(self) -> dict[str, Any]:
         """Return the keyword arguments of `subprocess.Popen` beside the pipes."""
-        arguments: dict[str, object] = {"env": dict(self.env), "cwd": self.cwd}
+        arguments: dict[str, Any] = {"env": dict(self.env), "cwd": self.cwd}
         if self.user is not None:
             arguments |= {"user": self.user, "group": self.group, "extra_groups": self.extra_groups}
         return arguments
