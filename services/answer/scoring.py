@@ -8,7 +8,7 @@ from typing import TypeAlias
 from services.answer.answer_types import cue
 from services.answer.model import Passage
 from services.answer.sentences import Sentence
-from services.answer.words import stems, tokens
+from services.answer.words import Stemmer, tokens
 
 # Chosen on XQuAD-en (dense top 5, half of the articles) and held against the other half and the example handbook.
 SENTENCE_WEIGHT = 0.8
@@ -39,6 +39,7 @@ class Candidate:
 
 def score(question: str, candidates: Sequence[Candidate]) -> list[float]:
     """Return one score per candidate, in order; higher is better, and equal input gives equal scores."""
+    stems = Stemmer()
     own = [frozenset(stems(c.sentence.text)) for c in candidates]
     around = [words | frozenset(stems(_surroundings(c))) for words, c in zip(own, candidates, strict=True)]
     whole = _by_passage(candidates, around)
@@ -86,18 +87,20 @@ def _weights(asked: Iterable[str], sentences: Sequence[Collection[str]]) -> dict
     return weights
 
 
-def _credits(asked: Iterable[str], vocabulary: Collection[str]) -> Credits:
+def _credits(asked: Iterable[str], vocabulary: Iterable[str]) -> Credits:
+    by_head: dict[str, list[str]] = {}
+    for word in vocabulary:
+        by_head.setdefault(word[:PARTIAL_LETTERS], []).append(word)
+    return {wanted: _related(wanted, by_head.get(wanted[:PARTIAL_LETTERS], ())) for wanted in asked}
+
+
+def _related(wanted: str, alike: Iterable[str]) -> dict[str, float]:
+    """Return what counts for a word among those with the same first letters: itself, and longer or shorter forms."""
     return {
-        wanted: {word: 1.0 if word == wanted else PARTIAL_CREDIT for word in vocabulary if _is_related(wanted, word)}
-        for wanted in asked
+        word: 1.0 if word == wanted else PARTIAL_CREDIT
+        for word in alike
+        if word.startswith(wanted) or wanted.startswith(word)
     }
-
-
-def _is_related(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    shorter, longer = sorted((one, other), key=len)
-    return len(shorter) >= PARTIAL_LETTERS and longer.startswith(shorter)
 
 
 def _coverage(words: Collection[str], weights: Mapping[str, float], counting: Credits) -> float:

@@ -34,9 +34,22 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(_POSSESSIVE.sub("", text).lower())
 
 
-def stems(text: str) -> list[str]:
-    """Return the stems of the words that are no stop words, in order."""
-    return [stem(token) for token in tokens(text) if token not in STOP_WORDS]
+class Stemmer:
+    """Finds stems and remembers them for its own life, which is meant to be one question long."""
+
+    def __init__(self) -> None:
+        """Start with nothing remembered."""
+        self._known: dict[str, str] = {}
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the stems of the words that are no stop words, in order."""
+        return [self._stem(token) for token in tokens(text) if token not in STOP_WORDS]
+
+    def _stem(self, word: str) -> str:
+        known = self._known.get(word)
+        if known is None:
+            known = self._known[word] = stem(word)
+        return known
 
 
 def stem(word: str) -> str:
