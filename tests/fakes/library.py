@@ -1,0 +1,190 @@
+"""Stores in memory that keep the same contract as those on Postgres."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+
+import numpy as np
+
+from services.common.errors import (
+    AbortedError,
+    InvalidArgumentError,
+    NotFoundError,
+    Reason,
+    UnavailableError,
+)
+from services.ingest import model as ingest
+from services.retrieval import model as retrieval
+
+Key = tuple[str, str]
+"""Tenant and id: nothing in the library is found by less."""
+
+
+@dataclass
+class Shelf:
+    """A stored document with what belongs to it."""
+
+    document: ingest.StoredDocument
+    chunks: dict[str, ingest.Chunk]
+
+
+@dataclass
+class Library:
+    """What both stores share, as the services share a database."""
+
+    lanes: dict[str, ingest.Lane] = field(default_factory=lambda: {"default": ingest.Lane("default", "", 200, 30)})
+    spaces: list[retrieval.EmbeddingSpace] = field(default_factory=list)
+    active: int | None = None
+    shelves: dict[Key, Shelf] = field(default_factory=dict)
+    vectors: dict[int, dict[Key, ingest.EmbeddedVector]] = field(default_factory=dict)
+
+    def activate(self, model: str, dimensions: int, min_similarity: float = 0.25) -> int:
+        """Make a space, unless it is there, and make it the active one."""
+        for space in self.spaces:
+            if (space.model, space.dimensions) == (model, dimensions):
+                self.active = space.space_id
+                return space.space_id
+        space = retrieval.EmbeddingSpace(len(self.spaces) + 1, model, dimensions, min_similarity)
+        self.spaces.append(space)
+        self.vectors[space.space_id] = {}
+        self.active = space.space_id
+        return space.space_id
+
+    def active_space(self) -> retrieval.EmbeddingSpace:
+        for space in self.spaces:
+            if space.space_id == self.active:
+                return space
+        raise UnavailableError(Reason.DATABASE_UNAVAILABLE, "There is no embedding space yet.")
+
+
+class FakeDocumentStore:
+    """A `DocumentStore` over a library."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    async def lane(self, name: str) -> ingest.Lane:
+        try:
+            return self._library.lanes[name]
+        except KeyError:
+            raise NotFoundError(Reason.LANE_UNKNOWN, "The lane is not known.") from None
+
+    async def active_space(self) -> ingest.EmbeddingSpace:
+        space = self._library.active_space()
+        return ingest.EmbeddingSpace(space.space_id, space.model, space.dimensions)
+
+    async def find(self, tenant: str, lane: str, source_url: str) -> ingest.StoredDocument | None:
+        for shelf in self._library.shelves.values():
+            stored = shelf.document
+            if (stored.tenant, stored.lane, stored.source_url) == (tenant, lane, source_url):
+                return stored
+        return None
+
+    async def embedded_chunks(self, tenant: str, space_id: int, keys: Sequence[str]) -> AbstractSet[str]:
+        there = self._library.vectors.get(space_id, {})
+        return {key for key in keys if (tenant, key) in there}
+
+    async def replace(
+        self,
+        document: ingest.NewDocument,
+        space_id: int,
+        chunks: Mapping[str, ingest.Chunk],
+        vectors: Mapping[str, ingest.EmbeddedVector],
+    ) -> ingest.Replacement:
+        library, tenant = self._library, document.tenant
+        if library.active != space_id:
+            raise AbortedError(Reason.SPACE_MISMATCH, "The embedding space is not the active one any more.")
+        await self.lane(document.lane)
+        old = library.shelves.get((tenant, document.document_id))
+        there = library.vectors[space_id]
+        if any(key not in vectors and (tenant, key) not in there for key in chunks):
+            raise AbortedError(Reason.DOCUMENT_BUSY, "The document is being ingested by somebody else.")
+        gone = set(old.chunks) - set(chunks) if old else set()
+        for of_space in library.vectors.values():
+            for key in gone:
+                of_space.pop((tenant, key), None)
+        there.update({(tenant, key): vector for key, vector in vectors.items() if key in chunks})
+        kept = len(set(old.chunks) & set(chunks)) if old else 0
+        stored = _stored(document, old.document if old else None, space_id, len(chunks))
+        library.shelves[tenant, document.document_id] = Shelf(stored, dict(chunks))
+        return ingest.Replacement(stored, len(chunks) - kept, kept, len(gone))
+
+
+class FakePassageStore:
+    """A `PassageStore` over a library."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    async def active_space(self) -> retrieval.EmbeddingSpace:
+        return self._library.active_space()
+
+    async def search_vector(self, query: retrieval.VectorQuery) -> Sequence[retrieval.Passage]:
+        self._check(query)
+        found = [
+            _passage(shelf, key, _cosine(query.vector, vector.vector))
+            for (tenant, key), vector in self._library.vectors[query.space_id].items()
+            for shelf in self._library.shelves.values()
+            if tenant == query.tenant == shelf.document.tenant and key in shelf.chunks
+            if not query.lanes or shelf.document.lane in query.lanes
+        ]
+        found.sort(key=lambda passage: (-passage.similarity, passage.passage_id))
+        near = [passage for passage in found[: query.top_k] if passage.similarity >= query.min_similarity]
+        return [replace(passage, vector_rank=rank) for rank, passage in enumerate(near, start=1)]
+
+    def _check(self, query: retrieval.VectorQuery) -> None:
+        if not 1 <= query.top_k <= 1000:
+            raise InvalidArgumentError(Reason.FIELD_OUT_OF_RANGE, "top_k must be from 1 to 1000.")
+        if query.space_id != self._library.active:
+            raise AbortedError(Reason.SPACE_MISMATCH, "The embedding space is not the active one any more.")
+        if len(query.vector) != self._library.active_space().dimensions:
+            raise InvalidArgumentError(Reason.DIMENSION_MISMATCH, "The embedding has not the right dimensions.")
+        if any(lane not in self._library.lanes for lane in query.lanes):
+            raise NotFoundError(Reason.LANE_UNKNOWN, "A lane is not known.")
+
+
+def _stored(
+    document: ingest.NewDocument, old: ingest.StoredDocument | None, space_id: int, chunk_count: int
+) -> ingest.StoredDocument:
+    now = datetime.now(UTC)
+    return ingest.StoredDocument(
+        document_id=document.document_id,
+        tenant=document.tenant,
+        lane=document.lane,
+        source_url=document.source_url,
+        title=document.title,
+        media_type=document.media_type,
+        version=old.version + 1 if old else 1,
+        content_sha256=document.content_sha256,
+        settings_sha256=document.settings_sha256,
+        space_id=space_id,
+        char_count=sum(len(page.text) for page in document.pages),
+        page_count=sum(page.page is not None for page in document.pages) or None,
+        chunk_count=chunk_count,
+        metadata=dict(document.metadata),
+        created_at=old.created_at if old else now,
+        updated_at=now,
+    )
+
+
+def _passage(shelf: Shelf, key: str, similarity: float) -> retrieval.Passage:
+    document, chunk = shelf.document, shelf.chunks[key]
+    return retrieval.Passage(
+        passage_id=key,
+        document_id=document.document_id,
+        lane=document.lane,
+        title=document.title,
+        source_url=document.source_url,
+        version=document.version,
+        page=chunk.page,
+        heading_path=chunk.heading_path,
+        char_start=chunk.char_start,
+        char_end=chunk.char_end,
+        content=chunk.content,
+        similarity=similarity,
+    )
+
+
+def _cosine(one: ingest.Vector, other: ingest.Vector) -> float:
+    return float(np.dot(one, other) / (np.linalg.norm(one) * np.linalg.norm(other)))
