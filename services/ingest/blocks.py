@@ -32,7 +32,7 @@ class Block:
     path: tuple[str, ...]
     """Headings of the section that the block is in, outermost first, its own included for a heading."""
     body: tuple[int, int]
-    """The part that is searched: of a fence, the lines between its fences."""
+    """The part that is searched: of a fence, the lines between; of a heading, its text."""
     lead: str = ""
     """Text for the embedding of later pieces when the block is cut: a fence's info string, a table's header row."""
     level: int = 0

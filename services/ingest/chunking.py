@@ -88,8 +88,11 @@ class _Chunker:
                     waiting.extendleft(reversed(parts))
                     continue
                 closed, carried = _without_last_headings(current)
-                yield closed
-                current = carried or self._repeated(closed, piece)
+                if closed:
+                    yield closed
+                    current = carried or self._repeated(closed, piece)
+                    waiting.appendleft(piece)
+                    continue
             current.append(piece)
         yield current
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 _SENTENCE = re.compile(
     r"""[.!?\u2026\u061f\u06d4\u0964]+["'\u2019\u201d)\]*_`]*(?=\s)\s+|[\u3002\uff01\uff1f]+\s*|\n\s*\n"""
 )
+_FIRST_GUESS = 256
+"""Characters that a piece is first tried with; the next ones start from the length of the last."""
 _JOINERS = frozenset("\u200c\u200d")
 
 
@@ -33,21 +35,30 @@ def fitting(text: str, start: int, end: int, fits: Callable[[int, int], bool]) -
 
     `fits(start, end)` tells whether a span is small enough. Every piece fits, or is a single character.
     """
+    guess = _FIRST_GUESS
     while start < end:
-        longest = _longest(start, end, fits)
+        longest = _longest(start, end, guess, fits)
         cut = _whole(text, start, longest, end)
         if cut < longest and not fits(start, cut):
             cut = longest
         yield start, cut
-        start = cut
+        start, guess = cut, longest - start
 
 
-def _longest(start: int, end: int, fits: Callable[[int, int], bool]) -> int:
-    """Return the last end that fits, at least one character on, found by halving."""
-    low, high, step = start + 1, end, 64
-    while low + step < end and fits(start, low + step):
-        low, step = low + step, step * 2
-    high = min(end, low + step)
+def _longest(start: int, end: int, guess: int, fits: Callable[[int, int], bool]) -> int:
+    """Return the last end that fits, at least one character on, searched from a guessed length outwards."""
+    low, high, step = start + 1, end, 1
+    probe = min(end, start + guess)
+    if fits(start, probe):
+        low = probe
+        while low < high and fits(start, probe := min(high, low + step)):
+            low, step = probe, step * 2
+        high = min(high, low + step - 1)
+    else:
+        high = max(low, probe - 1)
+        while low < high and not fits(start, probe := max(low, high - step)):
+            high, step = max(low, probe - 1), step * 2
+        low = max(low, min(high, high - step))
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(start, middle) else (low, middle - 1)

@@ -23,8 +23,8 @@ def chunk_keys(
     seen: Counter[tuple[str, ...]] = Counter()
     keyed = {}
     for chunk in chunks:
-        identity = ("/".join(map(_escape, chunk.heading_path)), chunk.content, chunk.embedding_text)
-        keyed[_digest(content_key, "chunk", tenant, lane, source_url, *identity, str(seen[identity]))] = chunk
+        identity = (chunk.content, chunk.embedding_text, *chunk.heading_path)
+        keyed[_digest(content_key, "chunk", tenant, lane, source_url, str(seen[identity]), *identity)] = chunk
         seen[identity] += 1
     return keyed
 
@@ -34,7 +34,3 @@ def _digest(key: bytes, *fields: str) -> str:
     encoded = [field.encode() for field in fields]
     message = b"".join(len(field).to_bytes(8, "big") + field for field in encoded)
     return hmac.digest(key, message, "sha256")[:16].hex()
-
-
-def _escape(heading: str) -> str:
-    return heading.replace("~", "~0").replace("/", "~1")

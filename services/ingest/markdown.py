@@ -66,7 +66,9 @@ class _Reader:
         if token.type == "heading_open" and token.level == 0 and len(content) <= _LONGEST_HEADING:
             level, name = int(token.tag[1]), " ".join(inline_text(content, self._references).split())
             self._path = [outer for outer in self._path if outer[0] < level] + [(level, name)]
-            return self._made(Kind.HEADING, self._span(first, after), level=level)
+            start, end = self._span(first, after)
+            text = max(self._text.find(content, start, end), start)
+            return self._made(Kind.HEADING, (start, end), (text, text + len(content)), level=level)
         if token.type == "fence":
             body = self._span(first + 1, min(after, first + 1 + token.content.count("\n")))
             return self._made(Kind.CODE, self._span(first, after), body, token.info)

@@ -9,7 +9,7 @@ from markdown_it.token import Token
 
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
-_BULLET = re.compile(r"\s*(?:(?:[-+*]|\d{1,9}[.)])[ \t]+)+(?:\[[ xX]\][ \t]+)?")
+_MARKERS = re.compile(r"\s*(?:>[ \t]?|(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+)+")
 _DELIMITER_ROW = re.compile(r"^[ \t>]*[|:-][ \t|:-]*$", re.MULTILINE)
 _PIPE = re.compile(r"(?<!\\)\|")
 _HIDDEN = re.compile(r"<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -18,8 +18,9 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<[!?][^<>]*>")
 
 def inline_text(raw: str, references: Mapping[str, object]) -> str:
     """Return the text of a paragraph or a piece of one: links as their text, images as their description."""
-    unquoted = _BULLET.sub("", _QUOTE.sub("", raw), count=1) if raw.lstrip()[:1] in _MARKERS else raw
-    tokens = _PARSER.parseInline(unquoted, {"references": references})
+    marked = _MARKERS.match(raw)
+    plain = _QUOTE.sub("", raw[marked.end() :]) if marked else raw
+    tokens = _PARSER.parseInline(plain, {"references": references})
     return "".join(_texts(tokens[0].children or ())) if tokens else ""
 
 
@@ -59,6 +60,3 @@ def _without_comments(raw: str) -> str:
         at = len(raw) if end < 0 else end + 3
     kept.append(raw[at:])
     return " ".join(kept)
-
-
-_MARKERS = frozenset(">-+*0123456789")
