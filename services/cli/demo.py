@@ -43,10 +43,11 @@ def demo() -> None:
 
 def _ingest(api: Api) -> None:
     began = time.monotonic()
+    out = console()
     pages = sorted(HANDBOOK.rglob("*.md"))
     outcomes = [
         api.ingest(f"handbook/{page.relative_to(HANDBOOK)}", page.read_text())
-        for page in track(pages, description="Ingesting", console=console(), transient=True)
+        for page in track(pages, "Ingesting", console=out, transient=True, disable=not out.is_terminal)
     ]
     changed = [outcome for outcome in outcomes if outcome["outcome"] != "UNCHANGED"]
     chunks = sum(outcome["chunks_added"] for outcome in changed)

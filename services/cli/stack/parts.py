@@ -22,7 +22,9 @@ _PASSED_ON_PREFIXES = ("ATTEST_", "OPENBLAS_", "OMP_", "PYTHON")
 def postgres(cluster: Cluster) -> PartSpec:
     """Describe Postgres; `cluster.prepare()` comes first."""
     server = cluster.command()
-    account: dict[str, Any] = {} if server.user is None else {"user": server.user, "group": server.group, "extra_groups": []}
+    account: dict[str, Any] = (
+        {} if server.user is None else {"user": server.user, "group": server.group, "extra_groups": []}
+    )
     return PartSpec(
         name="postgres",
         port=cluster.port,

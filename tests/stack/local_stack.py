@@ -1,0 +1,102 @@
+"""A local stack of a test: a home and ports of its own, driven by the `attest` command as a person would."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+BIN = Path(sys.executable).parent
+PORTS = ("HTTP", "ADMIN", "INGEST", "RETRIEVAL", "ANSWER", "AUTH", "PG")
+COMMAND_SECONDS = 90
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that were free a moment ago, all different."""
+    with ExitStack() as stack:
+        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for probe in probes:
+            probe.bind(("127.0.0.1", 0))
+        return [probe.getsockname()[1] for probe in probes]
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the gateway answered."""
+
+    status: int
+    body: dict[str, Any]
+    headers: dict[str, str]
+
+
+@dataclass(frozen=True)
+class LocalStack:
+    """Where a stack lives, and ways to use it."""
+
+    home: Path
+    ports: dict[str, int]
+    settings: dict[str, str]
+
+    @classmethod
+    def in_folder(cls, home: Path, **settings: str) -> "LocalStack":
+        """Choose free ports for a stack in `home`; `settings` are further `ATTEST_` variables without the prefix."""
+        ports = dict(zip(PORTS, free_ports(len(PORTS)), strict=True))
+        return cls(home, ports, settings)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Return the environment of its commands."""
+        own = {f"ATTEST_{name}_PORT": str(port) for name, port in self.ports.items()}
+        more = {f"ATTEST_{name}": value for name, value in self.settings.items()}
+        kept = {key: value for key, value in os.environ.items() if not key.startswith("ATTEST_")}
+        return {**kept, "ATTEST_HOME": str(self.home), **own, **more}
+
+    @property
+    def url(self) -> str:
+        """Return the gateway's address."""
+        return f"http://127.0.0.1:{self.ports['HTTP']}"
+
+    def attest(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run the command and return what it said."""
+        return subprocess.run(
+            [BIN / "attest", *arguments],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+
+    def up(self) -> None:
+        """Start the stack or fail with what was said."""
+        done = self.attest("up")
+        assert done.returncode == 0, done.stderr
+
+    def state(self) -> dict[str, Any]:
+        """Return what `attest status --json` says."""
+        state: dict[str, Any] = json.loads(self.attest("status", "--json").stdout)
+        return state
+
+    def post(self, path: str, body: Any, **headers: str) -> Reply:
+        """Send JSON, or raw text when `body` is a str."""
+        content = body if isinstance(body, str) else json.dumps(body)
+        sent = {"content-type": "application/json", **headers}
+        response = httpx2.post(f"{self.url}{path}", content=content.encode(), headers=sent, timeout=60, trust_env=False)
+        return Reply(response.status_code, response.json(), dict(response.headers))
+
+    def grpcurl(self, port: str, method: str, body: Any, *options: str) -> tuple[int, dict[str, Any], str]:
+        """Call a method with grpcurl by reflection; return exit code, response and stderr."""
+        done = subprocess.run(
+            [BIN / "grpcurl", "-plaintext", *options, "-d", json.dumps(body), f"127.0.0.1:{self.ports[port]}", method],
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_SECONDS,
+            check=False,
+        )
+        return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
