@@ -30,6 +30,7 @@ async def test_headers_of_our_own_do_not_come_from_outside(gateway: Any, script:
         "X-Attest-Local-Reply": "500 forged",
         "x-envoy-original-path": "/forged",
         "x-envoy-upstream-rq-timeout-ms": "1",
+        "x-envoy-anything": "forged",
         "x-request-id": "forged",
     }
 

@@ -1,7 +1,11 @@
+from pathlib import Path
 from typing import Any
 
 import grpc
 import pytest
+
+from services.cli.stack import gateway as stack_gateway
+from tests.gateway.envoy import run_gateway
 
 QUESTION = {"question": "May I?"}
 STATUS = {
@@ -148,5 +152,19 @@ async def test_a_deadline_that_passes_is_named_so(gateway: Any, script: Any, fai
     script.hang("Answer")
 
     response = await gateway.post("/api/answer", QUESTION, headers={"grpc-timeout": "200m"})
+
+    failure(response, 504, "DEADLINE_EXCEEDED", "UPSTREAM_TIMEOUT")
+
+
+async def test_the_gateway_gives_up_on_a_service_that_ignores_its_deadline(
+    upstream: Any, failure: Any, altered: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F62: the gateway's patience, here 29 seconds shorter than the deadline in place of 5 longer."""
+    source = altered("edge.lua", "GATEWAY_GRACE_S = 30, 120, 5", "GATEWAY_GRACE_S = 30, 120, -29")
+    monkeypatch.setattr(stack_gateway, "SOURCE", source)
+    upstream.script.hang("Answer")
+
+    async for gateway in run_gateway(upstream, tmp_path):
+        response = await gateway.post("/api/answer", QUESTION)
 
     failure(response, 504, "DEADLINE_EXCEEDED", "UPSTREAM_TIMEOUT")

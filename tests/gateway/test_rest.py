@@ -1,6 +1,10 @@
+from pathlib import Path
 from typing import Any
 
 import pytest
+
+from services.cli.stack import gateway as stack_gateway
+from tests.gateway.envoy import run_gateway
 
 ROUTES = [
     ("/api/answer", {"question": "May I?"}, "Answer"),
@@ -132,6 +136,19 @@ async def test_a_key_inside_a_value_is_not_a_field_of_the_request(gateway: Any, 
 
     assert (await gateway.post("/api/documents", document)).status_code == 200
     assert dict(script.calls[0].request.metadata) == document["metadata"]
+
+
+async def test_a_script_that_breaks_refuses_the_request(
+    upstream: Any, failure: Any, altered: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Envoy itself would let the request pass."""
+    opening = "local function fault_of(handle)\n"
+    monkeypatch.setattr(stack_gateway, "SOURCE", altered("strict_json.lua", opening, opening + "error('broken')\n"))
+
+    async for gateway in run_gateway(upstream, tmp_path):
+        failure(await gateway.post("/api/answer", QUESTION), 500, "INTERNAL", "INTERNAL")
+
+    assert not upstream.script.calls
 
 
 async def test_a_query_string_is_refused(gateway: Any, script: Any, failure: Any) -> None:
