@@ -1,14 +1,10 @@
 """One stack for all tests that only use it; those that break a stack make their own."""
 
-import shutil
-import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
-from tests.stack.local_stack import LocalStack
+from tests.stack.local_stack import LocalStack, temporary_home
 
 LEAVE = """---
 title: Annual leave
@@ -23,19 +19,10 @@ Ask your manager two weeks ahead.
 """
 
 
-@contextmanager
-def _home() -> Iterator[Path]:
-    """Make a folder that the account of Postgres may enter, which pytest's own are not when root runs the tests."""
-    folder = Path(tempfile.mkdtemp(prefix="attest-test-"))
-    folder.chmod(0o755)
-    yield folder / "home"
-    shutil.rmtree(folder)
-
-
 @pytest.fixture(scope="session")
 def stack() -> Iterator[LocalStack]:
     """A running stack with one document; its limits are out of the way of the tests."""
-    with _home() as home:
+    with temporary_home() as home:
         yield from _running(LocalStack.in_folder(home, RATE_LIMIT_PER_MINUTE="100000"))
 
 
@@ -53,7 +40,7 @@ def _running(made: LocalStack) -> Iterator[LocalStack]:
 @pytest.fixture
 def own_stack() -> Iterator[LocalStack]:
     """A stack that the test starts, breaks and leaves; whatever is left of it is stopped."""
-    with _home() as home:
+    with temporary_home() as home:
         made = LocalStack.in_folder(home)
         yield made
         made.attest("down")

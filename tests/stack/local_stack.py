@@ -2,10 +2,13 @@
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
-from contextlib import ExitStack
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,15 @@ def free_ports(count: int) -> list[int]:
         for probe in probes:
             probe.bind(("127.0.0.1", 0))
         return [probe.getsockname()[1] for probe in probes]
+
+
+@contextmanager
+def temporary_home() -> Iterator[Path]:
+    """Make a folder that the account of Postgres may enter, which pytest's own are not when root runs the tests."""
+    folder = Path(tempfile.mkdtemp(prefix="attest-test-"))
+    folder.chmod(0o755)
+    yield folder / "home"
+    shutil.rmtree(folder)
 
 
 @dataclass(frozen=True)

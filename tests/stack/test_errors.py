@@ -110,7 +110,7 @@ def test_a_lone_surrogate_is_refused_over_rest(stack: LocalStack) -> None:
 
 def test_an_explicit_zero_threshold_is_not_the_default(stack: LocalStack) -> None:
     """F53: 0.0 lets through what the space's own threshold of 0.25 cuts."""
-    query = {"query": "How is bread baked at home?", "top_k": 50}
+    query = {"query": "How long is the journey to the coast?", "top_k": 50}
     default = stack.post("/api/search", query).body
     zero = stack.post("/api/search", {**query, "min_similarity": 0.0}).body
 
