@@ -41,8 +41,8 @@ RULES = (
     Rule(
         "reveal-system-prompt",
         re.compile(
-            r"\b(?:reveal|show|print|repeat|output|display|leak|recite|translate|tell me|what (?:is|are|was|were))\b.{0,30}"
-            rf"\b(?:your (?:{_HIDDEN} )?(?:prompt|instructions)"
+            r"\b(?:reveal|show|print|repeat|output|display|leak|recite|translate|tell me|what (?:is|are|was|were))\b"
+            rf".{{0,30}}\b(?:your (?:{_HIDDEN} )?(?:prompt|instructions)"
             r"|your (?:system|hidden|initial) (?:message|rules)"
             r"|the (?:system|hidden|developer) (?:prompt|instructions))\b"
         ),

@@ -99,7 +99,7 @@ class _Reader:
         elif _is_row(rest):
             self._row(start, rest)
         else:
-            self._prose(start, line, marked)
+            self._prose(start, line)
 
     def _break(self, rest: str) -> None:
         """End the block; a line under a paragraph makes a heading of it."""
@@ -120,13 +120,13 @@ class _Reader:
         if left < right:
             self._add(BlockKind.TABLE_ROW, start + left, start + right)
 
-    def _prose(self, start: int, line: _Line, marked: bool) -> None:
+    def _prose(self, start: int, line: _Line) -> None:
         end = line.start + len(line.text)
         if self._open:
             self._found[-1] = Block(BlockKind.PROSE, self._found[-1].start, end)
         else:
             self._add(BlockKind.PROSE, start, end)
-        self._open = not (marked and _QUOTE.match(line.text))
+        self._open = True
 
     def _add(self, kind: BlockKind, start: int, end: int) -> None:
         self._found.append(Block(kind, start, end))

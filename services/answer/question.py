@@ -1,6 +1,5 @@
 """A question, checked before anything is done with it."""
 
-import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -107,7 +106,7 @@ def _top_k(top_k: int | None) -> int:
 
 
 def _min_similarity(value: float | None) -> float | None:
-    if value is not None and not (math.isfinite(value) and -1 <= value <= 1):
+    if value is not None and not -1 <= value <= 1:  # NaN fails every comparison
         raise InvalidArgumentError(
             Reason.FIELD_OUT_OF_RANGE,
             f"min_similarity is {value}; give -1 to 1, or leave it out for the default of the embedding space.",

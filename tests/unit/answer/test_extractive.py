@@ -67,11 +67,35 @@ async def test_at_most_three_sentences_are_picked() -> None:
 
 
 async def test_sentences_of_a_source_stand_in_reading_order() -> None:
-    found = (
-        await draft("Which leave rules are there?", "Leave one is a rule. Leave two is a rule of rules. Leave.")
-    ).sentences
+    """The second scores better: it has the word itself, where the first has only a longer form of it."""
+    content = "The leave rule approval is here. The leave rule we approve is there."
 
-    assert [s.text for s in found] == ["Leave one is a rule.", "Leave two is a rule of rules."]
+    assert [s.text for s in (await draft("leave rule approve", content)).sentences] == [
+        "The leave rule approval is here.",
+        "The leave rule we approve is there.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("How long is the leave?", "Leave lasts three weeks with us."),
+        ("Who signs the leave?", "Leave goes to the manager here."),
+        ("How much money is the leave?", "Leave is worth \u20ac90 to us."),
+        ("What time does the leave start?", "Leave begins at 09:30 with us."),
+        ("Which leave is it?", "Leave is a fine thing indeed."),
+    ],
+)
+async def test_the_kind_of_answer_asked_for_is_preferred(question: str, expected: str) -> None:
+    content = (
+        "Leave is a fine thing indeed. Leave lasts three weeks with us. Leave goes to the manager here."
+        " Leave is worth \u20ac90 to us. Leave begins at 09:30 with us."
+    )
+    one = ExtractiveGenerator(max_sentences=1)
+
+    written = await one.generate(question, number((passage(content),)))
+
+    assert [sentence.text for sentence in written.sentences] == [expected]
 
 
 async def test_a_sentence_that_two_passages_share_is_said_once() -> None:

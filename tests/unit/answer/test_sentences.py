@@ -27,7 +27,7 @@ def texts(markdown: str) -> list[str]:
             ["He said \u201cStop.\u201d", "Then (Really.)", "It went."],
         ),
         ("**Note.** Keep it. _Really._ Yes.", ["**Note.**", "Keep it.", "_Really._", "Yes."]),
-        ("Run `a. B` now. Done.", ["Run `a. B` now.", "Done."]),
+        ("Run `stop. Start` now. Done.", ["Run `stop. Start` now.", "Done."]),
         ("Wait\u2026 What? Yes.", ["Wait\u2026", "What?", "Yes."]),
         ("\u4f60\u597d\u3002\u518d\u89c1\u3002", ["\u4f60\u597d\u3002", "\u518d\u89c1\u3002"]),
     ],
@@ -48,6 +48,7 @@ def test_prose_is_split_at_the_ends_of_sentences(markdown: str, expected: list[s
         ("- [ ] Open\n- [x] Done", ["Open", "Done"]),
         ("> Quoted.\n> > Deeper.", ["Quoted.", "Deeper."]),
         ("> A quote that\n> is wrapped.", ["A quote that", "is wrapped."]),
+        ("> A quote that\ngoes on lazily.", ["A quote that goes on lazily."]),
         ("> - Item in a quote", ["Item in a quote"]),
         (
             "| Grade | Days |\n|---|:-:|\n| Junior | 25 |\n| Senior | 28. Really. |",
