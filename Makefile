@@ -60,7 +60,7 @@ check: check-generate lint-protos ## Everything that CI checks beside the tests
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/lint-imports --config .importlinter >build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
+	@$(BIN)/lint-imports .importlinter >build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
 	@echo "check: ok"
 
 format: setup-dev ## Format code and protos

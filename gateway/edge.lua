@@ -34,6 +34,8 @@ local UNEXPLAINED = {
 }
 
 local DEFAULT_DEADLINE_S, LONGEST_DEADLINE_S, GATEWAY_GRACE_S = 30, 120, 5
+-- Embedding a long document takes its time.
+local SLOW_PATHS = { ["/api/documents"] = true }
 local SECONDS = { H = 3600, M = 60, S = 1, m = 1e-3, u = 1e-6, n = 1e-9 }
 
 local function valid_traceparent(value)
@@ -51,7 +53,8 @@ end
 
 -- The service gets the caller's deadline within bounds; Envoy waits longer, so that the service can say why.
 local function set_deadline(headers)
-  local seconds = math.min(seconds_of(headers:get("grpc-timeout")) or DEFAULT_DEADLINE_S, LONGEST_DEADLINE_S)
+  local default = SLOW_PATHS[headers:get(":path")] and LONGEST_DEADLINE_S or DEFAULT_DEADLINE_S
+  local seconds = math.min(seconds_of(headers:get("grpc-timeout")) or default, LONGEST_DEADLINE_S)
   headers:replace("grpc-timeout", string.format("%dm", math.max(1, math.floor(seconds * 1000))))
   headers:replace("x-envoy-upstream-rq-timeout-ms", string.format("%d", (seconds + GATEWAY_GRACE_S) * 1000))
 end
