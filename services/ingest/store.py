@@ -22,8 +22,10 @@ from services.ingest.model import (
     StoredDocument,
 )
 
-BATCH = 500
-"""Chunks or vectors per statement: a statement stays small however long the document is (F19)."""
+CHUNK_BATCH = 500
+"""Chunks per statement: a statement stays small however long the document is (F19)."""
+VECTOR_BATCH = 100
+"""Vectors per statement: an indexed insert takes milliseconds each, and a statement has a time limit."""
 
 Value = TypeVar("Value")
 
@@ -112,10 +114,10 @@ async def _replace(
     await _put_texts(connection, document, stored.version)
     removed = await connection.fetchval(statements.DELETE_OTHER_CHUNKS, *place, list(chunks))
     kept = await connection.fetchval(statements.COUNT_CHUNKS, *place)
-    for some_chunks in _batches(chunks):
+    for some_chunks in _batches(chunks, CHUNK_BATCH):
         rows = [_chunk_row(key, chunk) for key, chunk in some_chunks.items()]
         await connection.execute(statements.PUT_CHUNKS, *place, stored.lane, rows)
-    for some_vectors in _batches(vectors):
+    for some_vectors in _batches(vectors, VECTOR_BATCH):
         await _put_vectors(connection, place, space_id, some_vectors)
     if await connection.fetchval(statements.COUNT_EMBEDDED.format(space_id=int(space_id)), *place) != len(chunks):
         # What the caller had found stored was removed meanwhile: it has to embed that again.
@@ -186,9 +188,9 @@ async def _put_vectors(
     )
 
 
-def _batches(items: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
+def _batches(items: Mapping[str, Value], size: int) -> Iterator[dict[str, Value]]:
     remaining = iter(items.items())
-    while batch := dict(islice(remaining, BATCH)):
+    while batch := dict(islice(remaining, size)):
         yield batch
 
 
