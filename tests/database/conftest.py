@@ -66,7 +66,12 @@ def tenant() -> str:
 async def activate(server: Server, documents: PostgresDocumentStore, model: str, dimensions: int) -> int:
     """Make a space, unless it is there, and make it the active one."""
     space_id = await documents.ensure_space(model, dimensions, 0.25)
+    await activate_space(server, space_id)
+    return space_id
+
+
+async def activate_space(server: Server, space_id: int) -> None:
+    """Make a space the active one."""
     async with connection(server.role(Role.OWNER)) as owner, owner.transaction():
         await owner.execute(DEACTIVATE_OTHERS, space_id)
         await owner.execute(ACTIVATE, space_id)
-    return space_id

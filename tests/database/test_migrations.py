@@ -15,6 +15,7 @@ from services.common.postgres.readiness import wait_for_schema
 from services.common.postgres.schema import MIGRATIONS, expected_version, schema_version
 from services.common.postgres.settings import DATABASE, Role
 from services.ingest.store import PostgresDocumentStore
+from services.retrieval.store import PostgresPassageStore
 from tests.database.conftest import plenty
 from tests.database.servers import Server, new_server
 
@@ -181,6 +182,24 @@ async def test_a_service_waits_on_a_bootstrapped_database_without_tables(empty: 
         await empty.migrate()
 
         assert await wait_for_schema(pool, timeout_s=30) == expected_version()
+
+
+async def test_without_a_space_both_services_are_told_to_wait_and_the_first_space_becomes_active(empty: Server) -> None:
+    await empty.migrate()
+    async with (
+        open_pool(empty.role(Role.WRITER), PoolLimits(), plenty) as writer,
+        open_pool(empty.role(Role.READER), PoolLimits(), plenty) as reader,
+    ):
+        documents, passages = PostgresDocumentStore(writer), PostgresPassageStore(reader)
+        for store in (documents, passages):
+            with pytest.raises(UnavailableError):
+                await store.active_space()
+
+        first = await documents.ensure_space("first", 3, 0.25)
+        await documents.ensure_space("second", 3, 0.25)
+
+        assert (await documents.active_space()).space_id == first
+        assert (await passages.active_space()).space_id == first
 
 
 async def test_a_program_older_than_the_schema_does_not_wait(server: Server) -> None:

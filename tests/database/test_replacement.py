@@ -15,8 +15,8 @@ from services.ingest import statements
 from services.ingest.store import PostgresDocumentStore
 from services.retrieval.model import VectorQuery
 from services.retrieval.store import PostgresPassageStore
-from tests.database.conftest import activate
-from tests.database.samples import DIMENSIONS, MODEL, Sample, sample, vector
+from tests.database.conftest import activate, activate_space
+from tests.database.samples import DIMENSIONS, MODEL, Sample, around, sample, vector
 from tests.database.servers import Server
 
 ROWS = """
@@ -203,3 +203,23 @@ async def test_a_space_of_3072_dimensions_is_indexed_in_half_precision(
 
     assert [passage.content for passage in found] == ["one"]
     assert "halfvec_cosine_ops" in index
+
+
+async def test_a_document_of_six_thousand_chunks_is_stored_whole(
+    server: Server, documents: PostgresDocumentStore, passages: PostgresPassageStore, writer: Pool, tenant: str
+) -> None:
+    """F19: no statement has too many arguments; and a space without an index is searched all the same."""
+    created = await writer.fetch("SELECT attest.create_embedding_space('unindexed', $1, 'exact')", DIMENSIONS)
+    space_id = created[0][0]
+    await activate_space(server, space_id)
+    try:
+        vectors = around(vector(1), 6000)
+        made = sample(tenant, [f"text {number}" for number in range(6000)], vectors)
+        replaced = await documents.replace(made.document, space_id, made.chunks, made.vectors)
+        found = await passages.search_vector(VectorQuery(tenant, space_id, vectors[4711], (), 1, 0.9))
+    finally:
+        await activate(server, documents, MODEL, DIMENSIONS)
+
+    assert replaced.chunks_added == 6000
+    assert await counts(server, tenant, space_id) == (6000, 1, 1, 6000, 6000)
+    assert [passage.content for passage in found] == ["text 4711"]

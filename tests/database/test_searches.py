@@ -50,9 +50,8 @@ class Crowd:
 @pytest.fixture(scope="module")
 async def crowd(server: Server, documents: PostgresDocumentStore) -> Crowd:
     space_id = await activate(server, documents, MODEL, DIMENSIONS)
-    vectors = {LARGE: around(HERE, 6000), OTHER: around(FAR, 2100), SMALL: around(FAR, 50)}
+    vectors = {LARGE: around(HERE, 3000), OTHER: around(FAR, 2050), SMALL: around(FAR, 50)}
     for tenant, some in vectors.items():
-        # One document of 6,000 chunks among them (F19).
         made = sample(tenant, [f"text {number}" for number in range(len(some))], some)
         await documents.replace(made.document, space_id, made.chunks, made.vectors)
     async with connection(server.superuser.in_database(DATABASE)) as superuser:
