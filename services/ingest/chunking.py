@@ -103,7 +103,8 @@ class _Chunker:
     def _cost(self, pieces: Sequence[Piece]) -> int:
         path = _common_path(pieces)
         lead = self._lead(pieces[0].block)[1] if pieces[0].is_later else 0
-        return self._head(path)[1] + lead + sum(piece.tokens for piece in pieces if not _is_named(piece, path))
+        named = sum(piece.tokens for piece in pieces if piece.block.level and _is_named(piece, path))
+        return self._head(path)[1] + lead + sum([piece.tokens for piece in pieces]) - named
 
     def _is_sparse(self, pieces: Sequence[Piece]) -> bool:
         return sum(piece.tokens for piece in pieces) < self._limit / 3
@@ -169,7 +170,7 @@ def _may_share(last: Piece, following: Piece) -> bool:
 
 def _common_path(pieces: Sequence[Piece]) -> tuple[str, ...]:
     """Return the headings that all text of the pieces stands under."""
-    paths = [piece.block.path for piece in pieces if not piece.is_heading] or [pieces[-1].block.path]
+    paths = {piece.block.path for piece in pieces if not piece.block.level} or {pieces[-1].block.path}
     levels = takewhile(lambda names: len(set(names)) == 1, zip(*paths, strict=False))
     return tuple(names[0] for names in levels)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from services.ingest import cuts
 from services.ingest.blocks import Block, Kind
@@ -28,7 +29,7 @@ class Piece:
     @property
     def is_heading(self) -> bool:
         """Whether the piece opens a section."""
-        return self.block.kind is Kind.HEADING
+        return self.block.level > 0
 
     @property
     def is_prose(self) -> bool:
@@ -48,6 +49,7 @@ class Cutter:
         """Take the document, the counter, and the tokens of a chunk, its title and headings included."""
         self._read = read
         self._tokens = tokens
+        self._piece = lru_cache(maxsize=1024)(self._searched)
         self.most_characters = limit * _CHARACTERS_PER_TOKEN
 
     def pieces(self, block: Block, budget: int) -> list[Piece]:
@@ -83,6 +85,6 @@ class Cutter:
             for cut in [(start, end)] if fits(start, end) else cuts.fitting(self._read.text, start, end, fits):
                 yield self._piece(block, *cut)
 
-    def _piece(self, block: Block, start: int, end: int) -> Piece:
+    def _searched(self, block: Block, start: int, end: int) -> Piece:
         search = self._read.search(block, start, end)
         return Piece(block, start, end, search, self._tokens.count(search) if search else 0)

@@ -170,6 +170,16 @@ async def test_a_question_does_not_wait_for_all_texts(embedder: OnnxEmbedder) ->
     work.cancel()
 
 
+async def test_a_question_waits_for_one_text_however_many_calls_there_are(embedder: OnnxEmbedder) -> None:
+    works = [asyncio.create_task(embedder.embed([CHUNK])) for _ in range(20)]
+    for _ in range(10):
+        await asyncio.sleep(0)
+    await embedder.embed_query("a question")
+
+    assert sum(work.done() for work in works) < 5
+    await asyncio.gather(*works)
+
+
 async def test_leaving_drops_what_waits() -> None:
     async with OnnxEmbedder(packaged_minilm()) as embedder:
         work = asyncio.create_task(embedder.embed([CHUNK] * 200))

@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.common.text import is_well_formed, normalise, search_text
@@ -20,6 +20,7 @@ def test_an_astral_character_is_well_formed() -> None:
     assert is_well_formed("ordinary, \U0001f600, \t and \n")
 
 
+@settings(deadline=None)
 @given(any_text)
 def test_well_formed_text_is_what_utf_8_and_postgres_hold(text: str) -> None:
     try:
@@ -47,6 +48,7 @@ def test_stored_text_has_one_form(raw: str, stored: str) -> None:
     assert normalise(raw) == stored
 
 
+@settings(deadline=None)
 @given(any_text)
 def test_stored_text_is_well_formed_and_stable(text: str) -> None:
     stored = normalise(text)
@@ -77,6 +79,7 @@ def test_search_text_finds_words_by_plain_letters(stored: str, searched: str) ->
     assert search_text(stored) == searched
 
 
+@settings(deadline=None)
 @given(any_text)
 def test_search_text_has_single_inner_spaces_only(text: str) -> None:
     searched = search_text(text)

@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from services.common.embedding.encoder import Encoder
@@ -98,6 +98,13 @@ def test_a_heading_without_text_goes_with_what_follows() -> None:
 
     assert part.content.startswith("# A\n\n## B\n")
     assert part.heading_path == ("A", "B")
+
+
+def test_a_heading_without_text_is_never_a_passage_of_its_own() -> None:
+    (part,) = chunk(read("# A\n\n## B\n\n# C\n\ntext"), lane(), Words())
+
+    assert part.content == "# A\n\n## B\n\n# C\n\ntext"
+    assert part.heading_path == ("C",)
 
 
 def test_a_small_section_does_not_join_one_of_another_parent() -> None:
@@ -196,6 +203,19 @@ def test_a_run_without_white_space_is_cut_by_characters(run: str) -> None:
     check(document, chunks, 40, Words())
 
 
+def test_what_is_shown_is_bounded_too_where_little_of_it_is_searched() -> None:
+    links = " ".join(f"[{n}](http://{'u' * 90})" for n in range(60))
+
+    assert max(map(len, contents(links))) <= 16 * 40
+
+
+def test_blank_lines_in_code_make_no_chunk_of_their_own() -> None:
+    document = read("```\nfirst\n" + "\n" * 5000 + "last\n```")
+    chunks = chunk(document, lane(), Words())
+
+    assert [part.content for part in chunks] == ["```\nfirst", "last\n```"]
+
+
 def test_long_titles_and_headings_leave_room_for_the_text() -> None:
     document = read("\n\n".join(f"{'#' * level} {words(40)} {level}" for level in range(1, 6)) + f"\n\n{words(60)}")
     check(document, chunk(document, lane(), Words()), 40, Words())
@@ -225,7 +245,7 @@ lines = st.lists(
 anything = st.one_of(lines.map("\n".join), st.text(max_size=300))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.too_slow])  # shared cores
 @given(anything, st.integers(16, 60), st.integers(0, 29), st.sampled_from(["text/markdown", "text/plain"]))
 def test_chunks_keep_their_promises_whatever_comes_in(content: str, size: int, overlap: int, media_type: str) -> None:
     """F87, F95: coverage, termination, exact offsets, size bound, order, determinism."""

@@ -1,7 +1,7 @@
 """Where texts are cut."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.ingest import cuts
@@ -55,6 +55,7 @@ def test_a_character_is_not_torn_from_its_marks() -> None:
     assert parts(text, cuts.fitting(text, 0, 6, lambda start, end: end - start <= 3))[0] == "a"
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("ab .\n\u3002\u0301\u200d!")), st.integers(0, 12))
 def test_cutting_loses_and_repeats_nothing_and_ends(text: str, size: int) -> None:
     """F87: coverage and termination, also where nothing fits."""
@@ -69,6 +70,7 @@ def test_cutting_loses_and_repeats_nothing_and_ends(text: str, size: int) -> Non
         assert all(cut)
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("ab \u0301"), min_size=1), st.integers(1, 12), st.sets(st.integers(0, 40)))
 def test_every_piece_fits_or_is_one_character(text: str, size: int, holes: set[int]) -> None:
     """F87: also for a measure that does not grow evenly, as that of text with markup."""

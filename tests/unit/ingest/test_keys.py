@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from services.ingest.keys import chunk_keys, document_id
@@ -61,11 +61,13 @@ def test_a_chunk_that_moves_keeps_its_key() -> None:
     assert set(chunk_keys(KEY, "t", "l", "s", [other, CHUNK])) == set(chunk_keys(KEY, "t", "l", "s", [CHUNK, other]))
 
 
+@settings(deadline=None)
 @given(addresses, addresses)
 def test_document_ids_meet_only_for_the_same_address(one: tuple[str, str, str], two: tuple[str, str, str]) -> None:
     assert (document_id(KEY, *one) == document_id(KEY, *two)) == (one == two)
 
 
+@settings(deadline=None)
 @given(identities, identities)
 def test_chunk_keys_meet_only_for_the_same_chunk(
     one: tuple[tuple[str, ...], str, str], two: tuple[tuple[str, ...], str, str]
