@@ -4,6 +4,7 @@
 -- Few rows are all compared; of many, the index is asked, and all are compared when it came back short, since a shared
 -- index can run out of patience before it meets enough rows of a small tenant.
 -- Raises AT001 for an unknown lane, AT002 for a space that is not active, AT003 for a vector of other dimensions.
+-- The statement over the vectors is planned at each call: a plan made for a small tenant is slow for a large one.
 -- It returns arrays and no rows: in a join the planner may never ask for the rows, and the checks would not be made.
 CREATE FUNCTION attest.nearest_chunks(
   space integer,
@@ -14,7 +15,8 @@ CREATE FUNCTION attest.nearest_chunks(
   OUT distances double precision[]
 )
 LANGUAGE plpgsql VOLATILE SECURITY INVOKER
-SET search_path = pg_catalog, ext, pg_temp SET plan_cache_mode = force_custom_plan
+SET search_path = pg_catalog, ext, pg_temp
+SET enable_seqscan = on SET enable_hashjoin = on SET enable_mergejoin = on
 AS $$
 DECLARE
   exact_up_to constant bigint := 2000;
@@ -70,6 +72,7 @@ REVOKE ALL ON FUNCTION attest.nearest_chunks(integer, ext.vector, text[], intege
 GRANT EXECUTE ON FUNCTION attest.nearest_chunks(integer, ext.vector, text[], integer) TO attest_reader;
 
 -- The vector leg of a search in one call: enters the tenant until the end of the transaction, finds, cuts, joins.
+-- The join always goes by the keys, so one plan serves every tenant and is not made anew at each call.
 CREATE FUNCTION attest.search_vector(
   tenant text,
   space integer,
@@ -92,7 +95,8 @@ CREATE FUNCTION attest.search_vector(
   similarity double precision
 )
 LANGUAGE plpgsql VOLATILE SECURITY INVOKER ROWS 10
-SET search_path = pg_catalog, ext, pg_temp SET plan_cache_mode = force_custom_plan
+SET search_path = pg_catalog, ext, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -121,7 +125,8 @@ CREATE FUNCTION attest.match_documents(
   match_count integer DEFAULT 5
 ) RETURNS TABLE (id text, source text, source_url text, content text, similarity double precision)
 LANGUAGE plpgsql VOLATILE SECURITY INVOKER ROWS 10
-SET search_path = pg_catalog, ext, pg_temp SET plan_cache_mode = force_custom_plan
+SET search_path = pg_catalog, ext, pg_temp SET plan_cache_mode = force_generic_plan
+SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE

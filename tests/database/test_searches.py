@@ -1,7 +1,9 @@
 """How the product's own search runs, as the reader, on a few thousand rows of several tenants."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import asyncpg
 import numpy as np
@@ -63,17 +65,25 @@ def question(crowd: Crowd, tenant: str, top_k: int = 10, min_similarity: float =
     return VectorQuery(tenant, crowd.space_id, HERE, (), top_k, min_similarity)
 
 
-async def explained(server: Server, query: VectorQuery) -> str:
-    """Run the product's statement as the reader and return the plans of all statements inside."""
+async def explained(server: Server, query: VectorQuery, before: Sequence[VectorQuery] = ()) -> str:
+    """Run the product's statement as the reader and return the plans of all statements inside.
+
+    The searches `before` are run in the same session and not explained.
+    """
     plans: list[str] = []
     async with connection(server.superuser.in_database(DATABASE)) as session:
         await register_codecs(session)
         await session.execute(EXPLAIN_SETTINGS)
+        for earlier in before:
+            await _run(session, earlier)
         session.add_log_listener(lambda _, message: plans.append(message.message))
-        await session.fetch(
-            SEARCH_VECTOR, query.tenant, query.space_id, query.vector, [], query.top_k, query.min_similarity
-        )
+        await _run(session, query)
     return "\n".join(plans)
+
+
+async def _run(session: asyncpg.Connection, query: VectorQuery) -> None:
+    arguments: tuple[Any, ...] = (query.tenant, query.space_id, query.vector, [], query.top_k, query.min_similarity)
+    await session.fetch(SEARCH_VECTOR, *arguments)
 
 
 def best_of(vectors: list[Vector], count: int) -> set[str]:
@@ -91,6 +101,18 @@ async def test_a_large_tenant_is_searched_through_the_index(server: Server, crow
     plan = await explained(server, question(crowd, LARGE))
 
     assert f"Index Scan using embeddings_{crowd.space_id}_hnsw" in plan
+
+
+async def test_a_session_that_served_a_small_tenant_serves_a_large_one_by_the_indexes(
+    server: Server, crowd: Crowd
+) -> None:
+    """The plan that the first tenant left must not be the plan of the next."""
+    plan = await explained(server, question(crowd, LARGE), before=[question(crowd, SMALL)] * 12)
+
+    assert f"Index Scan using embeddings_{crowd.space_id}_hnsw" in plan
+    assert "Index Scan using rag_docs_pk" in plan
+    assert "Index Scan using documents_pk" in plan
+    assert "Seq Scan on rag_docs" not in plan
 
 
 async def test_a_small_tenant_is_searched_without_the_vector_index(server: Server, crowd: Crowd) -> None:
