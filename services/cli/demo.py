@@ -84,7 +84,7 @@ def _timings(record: dict[str, Any], took_ms: float) -> str:
         "verify": record["verify_ms"],
     }
     shown = ", ".join(f"{name} {milliseconds:.1f}" for name, milliseconds in parts.items())
-    return f"{took_ms:.0f} ms over REST (ms: {shown})"
+    return f"{took_ms:.0f} ms over REST: {shown}"
 
 
 def _print_wrapped(label: str, text: str) -> None:

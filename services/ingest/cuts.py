@@ -47,7 +47,7 @@ def fitting(text: str, start: int, end: int, fits: Callable[[int, int], bool]) -
 
 def _longest(start: int, end: int, guess: int, fits: Callable[[int, int], bool]) -> int:
     """Return the last end that fits, at least one character on, searched from a guessed length outwards."""
-    low, high, step = start + 1, end, 1
+    low, high, step = start + 1, end, max(1, guess // 16)
     probe = min(end, start + guess)
     if fits(start, probe):
         low = probe

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from services.common.errors import AbortedError, InvalidArgumentError, Reason
+from services.common.errors import AbortedError, InvalidArgumentError, Reason, UnavailableError
 from services.ingest.chunking import CHUNKER_VERSION, chunk
 from services.ingest.keys import chunk_keys, document_id
 from services.ingest.model import Chunk, EmbeddingSpace, Lane, NewDocument, Outcome, PageText, StoredDocument
@@ -34,18 +34,21 @@ class IngestResult:
 class IngestDocument:
     """Ingests one document at a time; the same bytes under the same settings change nothing."""
 
-    def __init__(self, store: DocumentStore, embedder: Embedder, tokens: TokenCounter, content_key: bytes) -> None:
-        """Take the collaborators and the key that chunk and document ids are made with."""
+    def __init__(
+        self, store: DocumentStore, embedder: Embedder, tokens: TokenCounter, *, model: str, content_key: bytes
+    ) -> None:
+        """Take the collaborators, the name of the embedder's model, and the key that ids are made with."""
         self._store = store
         self._embedder = embedder
         self._tokens = tokens
+        self._model = model
         self._content_key = content_key
 
     async def __call__(self, request: IngestRequest) -> IngestResult:
         """Ingest and return what was done.
 
         Raises InvalidArgumentError with DOCUMENT_EMPTY, NotFoundError with LANE_UNKNOWN, AbortedError when others keep
-        changing the same document.
+        changing the same document, UnavailableError with SPACE_MISMATCH.
         """
         for attempt in range(1, _ATTEMPTS + 1):
             try:
@@ -57,7 +60,7 @@ class IngestDocument:
 
     async def _once(self, request: IngestRequest) -> IngestResult:
         lane = await self._store.lane(request.lane)
-        space = await self._store.active_space()
+        space = await self._space()
         content_sha256 = hashlib.sha256(request.content.encode()).digest()
         settings_sha256 = settings_fingerprint(request, lane)
         stored = await self._store.find(request.tenant, request.lane, request.source_url)
@@ -82,6 +85,15 @@ class IngestDocument:
             tokens_embedded=sum(part.token_count for part in new.values()),
             warnings=read.warnings,
         )
+
+    async def _space(self) -> EmbeddingSpace:
+        space = await self._store.active_space()
+        if space.model != self._model:
+            # Vectors of two models in one space turn every ranking into noise (F11).
+            raise UnavailableError(
+                Reason.SPACE_MISMATCH, "The active embedding space was made by another model than this service runs."
+            )
+        return space
 
     def _read_and_chunk(self, request: IngestRequest, lane: Lane) -> tuple[ReadDocument, list[Chunk]]:
         read = read_document(request.content, request.media_type, request.source_url, request.title)

@@ -50,7 +50,10 @@ async def run() -> None:
         limits = PoolLimits(connections=settings.ingest_connections)
         pool = await stack.enter_async_context(open_pool(database, limits, time_remaining))
         store = PostgresDocumentStore(pool)
-        servicer = IngestServicer(IngestDocument(store, embedder, embedder, settings.content_key))
+        ingest_document = IngestDocument(
+            store, embedder, embedder, model=embedder.model_name, content_key=settings.content_key
+        )
+        servicer = IngestServicer(ingest_document)
         schema = expected_version()
 
         async def ping() -> None:

@@ -18,9 +18,9 @@ _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<[!?][^<>]*>")
 
 def inline_text(raw: str, references: Mapping[str, object]) -> str:
     """Return the text of a paragraph or a piece of one: links as their text, images as their description."""
-    marked = _MARKERS.match(raw)
-    plain = _QUOTE.sub("", raw[marked.end() :]) if marked else raw
-    tokens = _PARSER.parseInline(plain, {"references": references})
+    marks = _MARKERS.match(raw)
+    unquoted = _QUOTE.sub("", raw[marks.end() :] if marks else raw)
+    tokens = _PARSER.parseInline(unquoted, {"references": references})
     return "".join(_texts(tokens[0].children or ())) if tokens else ""
 
 
