@@ -203,6 +203,13 @@ def test_a_run_without_white_space_is_cut_by_characters(run: str) -> None:
     check(document, chunks, 40, Words())
 
 
+def test_a_long_quote_is_embedded_without_its_marks() -> None:
+    chunks = chunk(read("> some more words\n" * 40), lane(), Words())
+
+    assert len(chunks) > 1
+    assert not any(">" in part.embedding_text for part in chunks)
+
+
 def test_what_is_shown_is_bounded_too_where_little_of_it_is_searched() -> None:
     links = " ".join(f"[{n}](http://{'u' * 90})" for n in range(60))
 
