@@ -26,7 +26,7 @@ async def connect(settings: DatabaseSettings, timeout_s: float = CONNECT_TIMEOUT
             timeout=timeout_s,
             server_settings={"application_name": "attest"},
         )
-    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
         raise domain_error(error) or unreachable() from error
 
 

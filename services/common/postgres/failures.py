@@ -14,6 +14,8 @@ _UNREACHABLE = (
     pg.InvalidAuthorizationSpecificationError,  # class 28
     pg.InvalidCatalogNameError,
     pg.InterfaceError,
+    # What asyncpg raises when the server's farewell and our next statement cross on the wire.
+    pg.InternalClientError,
 )
 _NOT_MIGRATED = (pg.UndefinedTableError, pg.UndefinedFunctionError, pg.UndefinedColumnError, pg.InvalidSchemaNameError)
 _BUSY = (pg.QueryCanceledError, pg.LockNotAvailableError, pg.OutOfMemoryError, pg.DiskFullError)

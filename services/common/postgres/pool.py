@@ -86,7 +86,7 @@ class Pool:
             raise ResourceExhaustedError(
                 Reason.SERVICE_BUSY, "All database connections are in use; try again."
             ) from error
-        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError) as error:
             named = self._named(error)
             if named is None:
                 raise
