@@ -11,7 +11,7 @@ from markdown_it.token import Token
 from services.ingest.blocks import Block, Kind, Structure
 from services.ingest.markup import inline_text, table_text
 
-_PARSER = MarkdownIt("commonmark").enable("table").disable("inline")
+_PARSER = MarkdownIt("commonmark").enable("table")
 _KINDS = {
     "paragraph_open": Kind.PROSE,
     "heading_open": Kind.PROSE,
@@ -24,18 +24,34 @@ _Leaf: TypeAlias = tuple[int, int, Token | None, str]
 """First line, line after the last, token (None where nothing is to be read) and the content of an opening token."""
 
 _MARKERS_ONLY = re.compile(r"(?:\s|[>*+-]|\d{1,9}[.)])*")
+_MOST_TOKENS = 500_000
+"""Tokens that the parser may make of one document, about half a kilobyte each; 8 MB of prose make 250,000."""
 _LONGEST_HEADING = 300
 """Characters of a heading, as it is written; a longer one is read as prose."""
+
+
+class TooMuchStructureError(Exception):
+    """The document has so many blocks that reading them would take too much memory."""
+
+
+class _Tokens(list[Token]):
+    """The parser's output, bounded while it grows."""
+
+    def append(self, token: Token) -> None:
+        if len(self) >= _MOST_TOKENS:
+            raise TooMuchStructureError
+        super().append(token)
 
 
 def read_markdown(text: str, start: int) -> Structure:
     """Return the blocks of `text` from offset `start` on, which begins or ends a line.
 
     Lines that the parser gives to no block (it stops at 20 levels) become plain text, unless they hold nothing to
-    read: blank lines, rules, markers, link definitions.
+    read: blank lines, rules, markers, link definitions. Raises TooMuchStructureError on some hundred thousand blocks.
     """
     environment: dict[str, Any] = {}
-    tokens = _PARSER.parse(text[start:], environment)
+    tokens = _Tokens()
+    _PARSER.block.parse(text[start:], _PARSER, environment, tokens)
     references = environment.get("references", {})
     definitions = [*references.values(), *environment.get("duplicate_refs", ())]
     silent = [(definition["map"][0], definition["map"][1]) for definition in definitions]

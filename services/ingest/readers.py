@@ -9,12 +9,12 @@ from services.common.errors import InvalidArgumentError, Reason
 from services.common.text import normalise, search_text
 from services.ingest.blocks import Block, Kind, Structure
 from services.ingest.front_matter import FrontMatter, read_front_matter
-from services.ingest.markdown import read_markdown
+from services.ingest.markdown import TooMuchStructureError, read_markdown
 from services.ingest.markup import code_text, html_text, inline_text, table_text
 
 MARKDOWN, PLAIN_TEXT = "text/markdown", "text/plain"
 
-_MOST_MARKDOWN_LINES = 100_000
+_TOO_MUCH_STRUCTURE = "too many blocks to read as Markdown: read as plain text, without headings; split the document"
 _LONGEST_TITLE = 300
 
 
@@ -56,28 +56,34 @@ def read_document(content: str, media_type: str, source_url: str, title: str | N
             Reason.FIELD_INVALID, f"media_type must be {MARKDOWN} or {PLAIN_TEXT}.", field="media_type"
         )
     text = normalise(content)
-    front, structure = FrontMatter(), None
-    warnings: tuple[str, ...] = ()
-    if media_type == MARKDOWN and text.count("\n") > _MOST_MARKDOWN_LINES:
-        warnings = (f"over {_MOST_MARKDOWN_LINES} lines: read as plain text, without headings; split the document",)
-    elif media_type == MARKDOWN:
-        front = read_front_matter(text)
-        structure = read_markdown(text, front.end)
-    structure = structure or Structure(tuple(_paragraphs(text)), {})
+    front, structure, warnings = _structure(text, media_type)
     found = title or front.values.get("title") or _first_heading(structure) or _file_name(source_url)
     return ReadDocument(
         title=" ".join(found.split())[:_LONGEST_TITLE],
         text=text,
         metadata=front.values,
-        warnings=front.warnings + warnings,
+        warnings=(*front.warnings, *warnings),
         structure=structure,
     )
 
 
-def _paragraphs(text: str) -> Iterator[Block]:
-    """Yield what blank lines separate."""
-    at = 0
-    for blank, lines in groupby(text.splitlines(keepends=True), key=lambda line: not line.strip()):
+def _structure(text: str, media_type: str) -> tuple[FrontMatter, Structure, tuple[str, ...]]:
+    if media_type == MARKDOWN:
+        front = read_front_matter(text)
+        try:
+            return front, read_markdown(text, front.end), ()
+        except TooMuchStructureError:
+            return front, _plain(text, front.end), (_TOO_MUCH_STRUCTURE,)
+    return FrontMatter(), _plain(text, 0), ()
+
+
+def _plain(text: str, start: int) -> Structure:
+    return Structure(tuple(_paragraphs(text, start)), {})
+
+
+def _paragraphs(text: str, at: int) -> Iterator[Block]:
+    """Yield what blank lines separate, from offset `at` on."""
+    for blank, lines in groupby(text[at:].splitlines(keepends=True), key=lambda line: not line.strip()):
         start, at = at, at + sum(map(len, lines))
         if not blank:
             yield Block(Kind.PLAIN, start, at, path=(), body=(start, at))

@@ -45,8 +45,10 @@ def test_another_media_type_is_refused() -> None:
     assert raised.value.reason is Reason.FIELD_INVALID
 
 
-def test_markdown_of_too_many_lines_is_read_as_plain_text_with_a_warning() -> None:
-    document = read_document("# a\n" + "\n" * 100_001 + "b", "text/markdown", "a.md", None)
+def test_markdown_of_too_many_blocks_is_read_as_plain_text_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.ingest.markdown._MOST_TOKENS", 100)
+    document = read_document("---\na: b\n---\n# a\n" + "- b\n" * 30, "text/markdown", "a.md", None)
 
-    assert {block.kind for block in document.structure.blocks} == {Kind.PLAIN}
+    assert [block.kind for block in document.structure.blocks] == [Kind.PLAIN]
+    assert document.metadata == {"a": "b"}
     assert "read as plain text" in document.warnings[0]
