@@ -16,7 +16,7 @@ from services.common.identity import Scope
 from services.common.postgres.settings import Role
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "TZ", "LD_LIBRARY_PATH", "SSL_CERT_FILE")
-_PASSED_ON_PREFIXES = ("ATTEST_", "OPENBLAS_", "OMP_", "PYTHON")
+_PASSED_ON_PREFIXES = ("ATTEST_", "GRPC_", "OPENBLAS_", "OMP_", "PYTHON")
 
 
 def postgres(cluster: Cluster) -> PartSpec:
@@ -101,4 +101,4 @@ def _environment(own: Mapping[str, str]) -> dict[str, str]:
         for key, value in os.environ.items()
         if key in _PASSED_ON or (key.startswith(_PASSED_ON_PREFIXES) and key != "PYTHONPATH")
     }
-    return {**kept, "PYTHONUNBUFFERED": "1", **own}
+    return {"GRPC_VERBOSITY": "ERROR", **kept, "PYTHONUNBUFFERED": "1", **own}
