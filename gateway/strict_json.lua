@@ -8,6 +8,7 @@ local FAULTS = {
   media = { "415", "MEDIA_TYPE_UNSUPPORTED", "The body must be JSON: send the header Content-Type: application/json." },
   query = { "400", "FIELD_UNKNOWN", "This call takes no query string: put its fields into the JSON body." },
   malformed = { "400", "MALFORMED_REQUEST", "The body is not one well-formed JSON object: check quotes, commas and braces." },
+  text = { "400", "TEXT_MALFORMED", "A text of the body holds half a surrogate pair: send well-formed Unicode." },
   unknown = { "400", "FIELD_UNKNOWN", "The body has a field that this call does not know: see the documentation for the names." },
   duplicate = { "400", "FIELD_DUPLICATE", "The body gives a field twice: give each field once." },
 }
@@ -19,13 +20,18 @@ local function refuse(handle, fault)
   handle:respond({ [":status"] = entry[1], ["content-type"] = "application/json" }, body)
 end
 
--- Position of the quote that closes the string opened at `start`.
+-- Position of the quote that closes the string opened at `start`, and whether the string holds half a surrogate pair:
+-- JSON can spell that, Unicode cannot hold it.
 local function closing_quote(text, start)
-  local at = start + 1
+  local at, lone, low_due = start + 1, false, nil
   while true do
     local found = text:find('["\\]', at)
     if not found then return nil end
-    if text:byte(found) == 34 then return found end
+    if text:byte(found) == 34 then return found, lone or low_due ~= nil end
+    local unit = text:match("^u[dD]([89a-fA-F])%x%x", found + 1)
+    local low = unit ~= nil and unit:find("[c-fC-F]") ~= nil
+    if (low_due or low) and not (low and found == low_due) then lone = true end
+    low_due = unit and not low and found + 6 or nil
     at = found + 2
   end
 end
@@ -51,8 +57,9 @@ local function fault_in(text, fields)
     local char = text:sub(at, at)
     if expect == "done" then return "malformed" end
     if char == '"' then
-      local stop = closing_quote(text, at)
+      local stop, lone = closing_quote(text, at)
       if not stop then return "malformed" end
+      if lone then return "text" end
       if expect == "key" or expect == "first_key" then
         if depth == 1 then
           local field = fields[text:sub(at + 1, stop - 1)]

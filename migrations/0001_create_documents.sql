@@ -10,9 +10,10 @@ CREATE TABLE attest.lanes (
   name text CONSTRAINT lanes_pk PRIMARY KEY
     CONSTRAINT lanes_name_form CHECK (name ~ '^[a-z0-9][a-z0-9_-]{0,62}$'),
   description text NOT NULL DEFAULT '',
-  chunk_tokens integer NOT NULL CONSTRAINT lanes_chunk_tokens_positive CHECK (chunk_tokens > 0),
+  -- The bounds of the chunker: smaller chunks hold no sentence, larger overlaps make no progress.
+  chunk_tokens integer NOT NULL CONSTRAINT lanes_chunk_tokens_enough CHECK (chunk_tokens >= 16),
   overlap_tokens integer NOT NULL
-    CONSTRAINT lanes_overlap_fits CHECK (overlap_tokens >= 0 AND overlap_tokens < chunk_tokens)
+    CONSTRAINT lanes_overlap_fits CHECK (overlap_tokens >= 0 AND overlap_tokens * 2 < chunk_tokens)
 );
 ALTER TABLE attest.lanes ENABLE ROW LEVEL SECURITY;
 CREATE POLICY everyone_reads ON attest.lanes FOR SELECT USING (true);

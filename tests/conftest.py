@@ -2,5 +2,11 @@
 
 import os
 
+from hypothesis import settings
+
 # gRPC's core writes a line to stderr whenever a test stops a server under a client.
 os.environ.setdefault("GRPC_VERBOSITY", "ERROR")
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("attest", deadline=None)
+settings.load_profile("attest")

@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,11 @@ async def test_json_may_name_its_charset(gateway: Any) -> None:
         ('{"question": "x", "min_similarity": NaN}', "MALFORMED_REQUEST"),
         ('{"question": "x", "top_k": "CANARY"}', "MALFORMED_REQUEST"),
         ('{"question": "x", "top_k": 99999999999}', "MALFORMED_REQUEST"),
-        ('{"question": "\\ud800 CANARY"}', "MALFORMED_REQUEST"),
+        ('{"question": "\\ud800 CANARY"}', "TEXT_MALFORMED"),
+        ('{"question": "CANARY \\uDC00"}', "TEXT_MALFORMED"),
+        ('{"question": "\\ud83d\\ud83d\\ude00"}', "TEXT_MALFORMED"),
+        ('{"question": "\\ud83d \\ude00"}', "TEXT_MALFORMED"),
+        ('{"question": "\\ud83d\\n"}', "TEXT_MALFORMED"),
         (b'{"question": "CANARY \xff"}', "MALFORMED_REQUEST"),
         ('{"history": ' + "[" * 40 + "]" * 40 + "}", "MALFORMED_REQUEST"),
         ('{"question": "x", "CANARY": 1}', "FIELD_UNKNOWN"),
@@ -129,6 +134,15 @@ async def test_both_spellings_of_a_field_are_taken(gateway: Any, script: Any, na
     await gateway.post("/api/answer", {**QUESTION, name: 3})
 
     assert script.calls[0].request.top_k == 3
+
+
+@pytest.mark.parametrize("text", ["\\ud83d\\ude00", "\\uD83D\\uDE00\\ud83d\\ude00", "\\\\ud800", "\\u00e9", "\\ue000"])
+async def test_well_formed_escapes_are_taken(gateway: Any, script: Any, text: str) -> None:
+    """A pair of surrogates, an escaped backslash before what looks like one, and other escapes."""
+    response = await gateway.post("/api/answer", f'{{"question": "{text}"}}')
+
+    assert response.status_code == 200
+    assert script.calls[0].request.question == json.loads(f'"{text}"')
 
 
 async def test_a_key_inside_a_value_is_not_a_field_of_the_request(gateway: Any, script: Any) -> None:

@@ -4,8 +4,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any
 
 import grpc
+from google.protobuf.message import DecodeError
 
 NAME = "attest.test.v1.TestService"
+UNREADABLE = b"\xff"
 METHODS = ("UnaryUnary", "UnaryStream", "StreamUnary", "StreamStream")
 
 Act = Callable[[grpc.aio.ServicerContext], Awaitable[bytes]]
@@ -36,31 +38,40 @@ class ShapesServicer:
             yield await self._act(context)
 
 
+def read(data: bytes) -> bytes:
+    """Read a request as protobuf would, for which one sequence of bytes is no message."""
+    if data == UNREADABLE:
+        raise DecodeError
+    return data
+
+
 def handlers(servicer: ShapesServicer) -> grpc.GenericRpcHandler:
     return grpc.method_handlers_generic_handler(
         NAME,
         {
-            "UnaryUnary": grpc.unary_unary_rpc_method_handler(servicer.unary_unary),
-            "UnaryStream": grpc.unary_stream_rpc_method_handler(servicer.unary_stream),
-            "StreamUnary": grpc.stream_unary_rpc_method_handler(servicer.stream_unary),
-            "StreamStream": grpc.stream_stream_rpc_method_handler(servicer.stream_stream),
+            "UnaryUnary": grpc.unary_unary_rpc_method_handler(servicer.unary_unary, read),
+            "UnaryStream": grpc.unary_stream_rpc_method_handler(servicer.unary_stream, read),
+            "StreamUnary": grpc.stream_unary_rpc_method_handler(servicer.stream_unary, read),
+            "StreamStream": grpc.stream_stream_rpc_method_handler(servicer.stream_stream, read),
         },
     )
 
 
-async def call(opened: grpc.aio.Channel, method: str, seconds: float | None = 5.0, **options: Any) -> bytes:
+async def call(
+    opened: grpc.aio.Channel, method: str, seconds: float | None = 5.0, request: bytes = b"request", **options: Any
+) -> bytes:
     """Call one of the four shapes and return its only response."""
     path = f"/{NAME}/{method}"
 
     async def requests() -> AsyncIterator[bytes]:
-        yield b"request"
+        yield request
 
     if method == "UnaryUnary":
-        return bytes(await opened.unary_unary(path)(b"request", timeout=seconds, **options))
+        return bytes(await opened.unary_unary(path)(request, timeout=seconds, **options))
     if method == "StreamUnary":
         return bytes(await opened.stream_unary(path)(requests(), timeout=seconds, **options))
     if method == "UnaryStream":
-        stream = opened.unary_stream(path)(b"request", timeout=seconds, **options)
+        stream = opened.unary_stream(path)(request, timeout=seconds, **options)
     else:
         stream = opened.stream_stream(path)(requests(), timeout=seconds, **options)
     responses = [response async for response in stream]

@@ -11,7 +11,7 @@ from services.common.errors import NotFoundError, Reason
 from services.common.identity import Scope
 from services.common.rpc import context as call_context
 from services.common.rpc.status import error_of
-from tests.rpc.shapes import METHODS, Serving, call
+from tests.rpc.shapes import METHODS, UNREADABLE, Serving, call
 
 every_shape = pytest.mark.parametrize("method", METHODS)
 
@@ -182,6 +182,20 @@ async def test_five_megabytes_pass_both_ways(serving: Serving) -> None:
     async with serving(act) as opened:
         echo = opened.unary_unary("/attest.test.v1.TestService/UnaryUnary")
         assert len(await echo(large, timeout=10)) == len(large)
+
+
+@every_shape
+async def test_bytes_that_are_no_message_are_refused_by_name(serving: Serving, method: str) -> None:
+    async def act(context: grpc.aio.ServicerContext) -> bytes:
+        return b"fine"
+
+    async with serving(act) as opened:
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await call(opened, method, request=UNREADABLE)
+
+    error = error_of(caught.value)
+    assert error is not None
+    assert (caught.value.code(), error.reason) == (grpc.StatusCode.INVALID_ARGUMENT, Reason.TEXT_MALFORMED)
 
 
 async def test_a_trace_goes_through_a_call(serving: Serving) -> None:

@@ -5,8 +5,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import grpc
 import pytest
 
+from services.common.errors import Reason
+from services.common.rpc.status import error_of
 from tests.stack.local_stack import LocalStack
 
 pytestmark = pytest.mark.stack
@@ -101,11 +104,23 @@ def test_grpc_refuses_by_the_same_name(stack: LocalStack, case: Case) -> None:
 
 
 def test_a_lone_surrogate_is_refused_over_rest(stack: LocalStack) -> None:
-    """JSON can spell what UTF-8 cannot hold; protobuf's parser already refuses it over gRPC."""
+    """JSON can spell what Unicode cannot hold."""
     reply = stack.post("/api/answer", r'{"question": "a \ud800 b"}')
 
-    assert reply.status == 400
-    assert reply.body["code"] == "INVALID_ARGUMENT"
+    assert (reply.status, reply.body["code"], reply.body["reason"]) == (400, "INVALID_ARGUMENT", "TEXT_MALFORMED")
+
+
+def test_a_lone_surrogate_is_refused_over_grpc(stack: LocalStack) -> None:
+    """A client that is not Python's can put its bytes, which are not UTF-8, into a string."""
+    question = b"a \xed\xa0\x80 b"
+    message = b"\x0a" + bytes([len(question)]) + question
+    target = f"127.0.0.1:{stack.ports['ANSWER']}"
+    with grpc.insecure_channel(target) as channel, pytest.raises(grpc.RpcError) as caught:
+        channel.unary_unary("/attest.answer.v1.AnswerService/Answer")(message, timeout=10)
+
+    error = error_of(caught.value)  # type: ignore[arg-type]  # the synchronous kind has the same methods
+    assert error is not None
+    assert (caught.value.code(), error.reason) == (grpc.StatusCode.INVALID_ARGUMENT, Reason.TEXT_MALFORMED)
 
 
 def test_an_explicit_zero_threshold_is_not_the_default(stack: LocalStack) -> None:

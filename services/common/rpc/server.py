@@ -17,6 +17,7 @@ from services.common.identity import Scope
 from services.common.logs import fault
 from services.common.rpc import concerns
 from services.common.rpc.around import Around
+from services.common.rpc.decoding import ReadableRequests
 from services.common.rpc.options import SERVER
 
 _REFLECTION_V1 = "grpc.reflection.v1.ServerReflection"
@@ -88,7 +89,8 @@ def build(settings: ServerSettings, service: Service) -> grpc.aio.Server:
     required = {f"/{service.name}/{method}": scope for method, scope in service.scopes.items()}
     identity = concerns.identity(settings.anonymous_scopes, required)
     order = (concerns.telemetry, concerns.errors, concerns.deadline, identity)
-    return grpc.aio.server(interceptors=[Around(concern) for concern in order], options=SERVER)
+    interceptors = [*(Around(concern) for concern in order), ReadableRequests()]
+    return grpc.aio.server(interceptors=interceptors, options=SERVER)
 
 
 def _bind(server: grpc.aio.Server, address: str) -> None:
