@@ -65,6 +65,9 @@ CREATE TABLE attest.documents (
   CONSTRAINT documents_pk PRIMARY KEY (tenant, document_id),
   CONSTRAINT documents_source_once UNIQUE (tenant, lane, source_url)
 );
+-- Lists begin with the newest and are read on from any place.
+CREATE INDEX documents_by_time ON attest.documents (tenant, updated_at, document_id);
+CREATE INDEX documents_by_lane ON attest.documents (tenant, lane, updated_at, document_id);
 ALTER TABLE attest.documents ENABLE ROW LEVEL SECURITY;
 ALTER TABLE attest.documents FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON attest.documents

@@ -16,7 +16,9 @@ from services.common.rpc.server import Service, serve
 from services.common.service import ServiceSettings, server_settings
 from services.common.settings import Secret, from_environment
 from services.common.telemetry import tracing
+from services.ingest.document_store import PostgresLibraryStore
 from services.ingest.ingest import IngestDocument
+from services.ingest.library import Library
 from services.ingest.servicer import SCOPES, SERVICE_NAME, IngestServicer
 from services.ingest.store import PostgresDocumentStore
 
@@ -53,7 +55,7 @@ async def run() -> None:
         ingest_document = IngestDocument(
             store, embedder, embedder, model=embedder.model_name, content_key=settings.content_key
         )
-        servicer = IngestServicer(ingest_document)
+        servicer = IngestServicer(ingest_document, Library(PostgresLibraryStore(pool)))
         schema = expected_version()
 
         async def ping() -> None:

@@ -9,12 +9,15 @@ from services.common.vectors import EmbeddedVector, Vector
 
 __all__ = [
     "Chunk",
+    "Deletion",
     "EmbeddedVector",
     "EmbeddingSpace",
     "Lane",
+    "LaneInUse",
     "NewDocument",
     "Outcome",
     "PageText",
+    "Position",
     "Replacement",
     "StoredDocument",
     "Vector",
@@ -112,6 +115,33 @@ class Replacement:
     chunks_added: int
     chunks_kept: int
     chunks_removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a document stands in the list of a tenant's documents, which begins with the newest."""
+
+    updated_at: datetime
+    document_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What a deletion took away."""
+
+    document: StoredDocument
+    """The document as it was."""
+    chunks: int
+    vectors: int
+    """Vectors of all spaces."""
+
+
+@dataclass(frozen=True, slots=True)
+class LaneInUse:
+    """A lane, and how many documents one tenant has in it."""
+
+    lane: Lane
+    document_count: int
 
 
 class Outcome(Enum):

@@ -6,10 +6,13 @@ from typing import Protocol
 
 from services.ingest.model import (
     Chunk,
+    Deletion,
     EmbeddedVector,
     EmbeddingSpace,
     Lane,
+    LaneInUse,
     NewDocument,
+    Position,
     Replacement,
     StoredDocument,
 )
@@ -63,4 +66,32 @@ class DocumentStore(Protocol):
         with DOCUMENT_BUSY when a chunk without a given vector is not stored (any more), or somebody else holds the
         document, and AbortedError with SPACE_MISMATCH when the space is not the active one.
         """
+        ...
+
+
+class LibraryStore(Protocol):
+    """What is stored, each call inside one tenant; another tenant's document is as one that is not there."""
+
+    async def document(self, tenant: str, document_id: str) -> StoredDocument:
+        """Return the document; raise NotFoundError."""
+        ...
+
+    async def documents(
+        self, tenant: str, lane: str | None, after: Position | None, limit: int
+    ) -> Sequence[StoredDocument]:
+        """Return at most `limit` documents that stand behind `after`, or the first ones; newest first.
+
+        Raises NotFoundError with LANE_UNKNOWN.
+        """
+        ...
+
+    async def delete(self, tenant: str, document_id: str) -> Deletion:
+        """Delete the document and all that was made of it, in one transaction.
+
+        Raises NotFoundError, and AbortedError with DOCUMENT_BUSY while somebody else writes the document.
+        """
+        ...
+
+    async def lanes(self, tenant: str, after: str | None, limit: int) -> Sequence[LaneInUse]:
+        """Return at most `limit` lanes by name, behind the one named `after`."""
         ...

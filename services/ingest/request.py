@@ -56,7 +56,7 @@ class IngestRequest:
         _check_metadata(metadata)
         return cls(
             tenant=tenant,
-            lane=_lane(lane),
+            lane=checked_lane(lane),
             source_url=source_url,
             title=title.strip() or None,
             media_type=_media_type(media_type, source_url),
@@ -65,7 +65,8 @@ class IngestRequest:
         )
 
 
-def _lane(lane: str) -> str:
+def checked_lane(lane: str) -> str:
+    """Return the lane's name, the default one for none; raise InvalidArgumentError with FIELD_INVALID."""
     if not lane:
         return DEFAULT_LANE
     if not _LANE.fullmatch(lane):

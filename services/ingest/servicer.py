@@ -12,7 +12,8 @@ from services.common.errors import Reason, UnimplementedError
 from services.common.identity import Scope
 from services.common.rpc.context import current_principal
 from services.ingest.ingest import IngestDocument, IngestResult
-from services.ingest.model import Outcome, StoredDocument
+from services.ingest.library import Library
+from services.ingest.model import LaneInUse, Outcome, StoredDocument
 from services.ingest.request import IngestRequest
 
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["IngestService"].full_name
@@ -40,9 +41,10 @@ _OUTCOMES = {
 class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     """The ingest service on the wire."""
 
-    def __init__(self, ingest_document: IngestDocument) -> None:
-        """Take the use-case."""
+    def __init__(self, ingest_document: IngestDocument, library: Library) -> None:
+        """Take the use-cases."""
         self._ingest_document = ingest_document
+        self._library = library
 
     async def IngestDocument(  # noqa: N802  # the name is the contract's
         self, request: pb.IngestDocumentRequest, context: grpc.aio.ServicerContext
@@ -59,14 +61,44 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         )
         return _response(await self._ingest_document(checked))
 
+    async def GetDocument(  # noqa: N802  # the name is the contract's
+        self, request: pb.GetDocumentRequest, context: grpc.aio.ServicerContext
+    ) -> pb.GetDocumentResponse:
+        """Return one document of the caller."""
+        found = await self._library.document(current_principal().tenant, request.document_id)
+        return pb.GetDocumentResponse(document=_document(found))
+
+    async def ListDocuments(  # noqa: N802  # the name is the contract's
+        self, request: pb.ListDocumentsRequest, context: grpc.aio.ServicerContext
+    ) -> pb.ListDocumentsResponse:
+        """Return a page of the caller's documents."""
+        page = await self._library.documents(
+            current_principal().tenant, request.lane, request.page_size, request.page_token
+        )
+        documents = [_document(document) for document in page.documents]
+        return pb.ListDocumentsResponse(documents=documents, next_page_token=page.next_page_token)
+
+    async def DeleteDocument(  # noqa: N802  # the name is the contract's
+        self, request: pb.DeleteDocumentRequest, context: grpc.aio.ServicerContext
+    ) -> pb.DeleteDocumentResponse:
+        """Delete one document of the caller and return the receipt."""
+        gone = await self._library.delete(current_principal().tenant, request.document_id)
+        return pb.DeleteDocumentResponse(
+            document=_document(gone.document), chunks_deleted=gone.chunks, vectors_deleted=gone.vectors
+        )
+
+    async def ListLanes(  # noqa: N802  # the name is the contract's
+        self, request: pb.ListLanesRequest, context: grpc.aio.ServicerContext
+    ) -> pb.ListLanesResponse:
+        """Return a page of lanes."""
+        page = await self._library.lanes(current_principal().tenant, request.page_size, request.page_token)
+        lanes = [_lane(lane) for lane in page.lanes]
+        return pb.ListLanesResponse(lanes=lanes, next_page_token=page.next_page_token)
+
     async def _not_served(self, request: Any, context: grpc.aio.ServicerContext) -> NoReturn:
         raise UnimplementedError(Reason.NOT_IMPLEMENTED, "This call is not served yet.")
 
     UploadDocument = _not_served
-    GetDocument = _not_served
-    ListDocuments = _not_served
-    DeleteDocument = _not_served
-    ListLanes = _not_served
     CreateEmbeddingSpace = _not_served
     ReembedSpace = _not_served
     ActivateEmbeddingSpace = _not_served
@@ -100,6 +132,16 @@ def _document(document: StoredDocument) -> pb.Document:
         metadata=document.metadata,
         create_time=_timestamp(document.created_at),
         update_time=_timestamp(document.updated_at),
+    )
+
+
+def _lane(used: LaneInUse) -> pb.Lane:
+    return pb.Lane(
+        name=used.lane.name,
+        description=used.lane.description,
+        chunk_tokens=used.lane.chunk_tokens,
+        overlap_tokens=used.lane.overlap_tokens,
+        document_count=used.document_count,
     )
 
 

@@ -96,3 +96,55 @@ FROM attest.rag_docs c
 JOIN attest.embeddings_{space_id} e ON e.chunk_id = c.chunk_id
 WHERE c.tenant = $1 AND c.document_id = $2
 """
+
+GET_DOCUMENT = """
+SELECT document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
+  char_count, page_count, chunk_count, metadata, created_at, updated_at
+FROM attest.documents
+WHERE tenant = $1 AND document_id = $2
+"""
+
+LIST_DOCUMENTS = """
+SELECT document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
+  char_count, page_count, chunk_count, metadata, created_at, updated_at
+FROM attest.documents
+WHERE tenant = $1 AND (updated_at, document_id) < (coalesce($2::timestamptz, 'infinity'), $3)
+ORDER BY updated_at DESC, document_id DESC
+LIMIT $4
+"""
+
+LIST_DOCUMENTS_OF_LANE = """
+SELECT document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
+  char_count, page_count, chunk_count, metadata, created_at, updated_at
+FROM attest.documents
+WHERE tenant = $1 AND (updated_at, document_id) < (coalesce($2::timestamptz, 'infinity'), $3) AND lane = $5
+ORDER BY updated_at DESC, document_id DESC
+LIMIT $4
+"""
+
+LIST_LANES = """
+SELECT l.name, l.description, l.chunk_tokens, l.overlap_tokens,
+  (SELECT count(*) FROM attest.documents d WHERE d.tenant = $1 AND d.lane = l.name) AS document_count
+FROM attest.lanes l
+WHERE l.name > $2
+ORDER BY l.name
+LIMIT $3
+"""
+
+SPACES = "SELECT space_id FROM attest.embedding_spaces ORDER BY space_id"
+
+# Nobody adds a vector to a chunk that is held.
+HOLD_CHUNKS = "SELECT chunk_id FROM attest.rag_docs WHERE tenant = $1 AND document_id = $2 FOR UPDATE"
+
+DELETE_VECTORS = """
+WITH gone AS (DELETE FROM attest.embeddings_{space_id} WHERE chunk_id = ANY ($1::bigint[]) RETURNING 1)
+SELECT count(*) FROM gone
+"""
+
+# Texts and chunks go with the document.
+DELETE_DOCUMENT = """
+DELETE FROM attest.documents
+WHERE tenant = $1 AND document_id = $2
+RETURNING document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
+  char_count, page_count, chunk_count, metadata, created_at, updated_at
+"""

@@ -1,5 +1,6 @@
 """Stores in memory that keep the same contract as those on Postgres."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
@@ -111,6 +112,43 @@ class FakeDocumentStore:
         return ingest.Replacement(stored, len(chunks) - kept, kept, len(gone))
 
 
+class FakeLibraryStore:
+    """A `LibraryStore` over a library."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    async def document(self, tenant: str, document_id: str) -> ingest.StoredDocument:
+        try:
+            return self._library.shelves[tenant, document_id].document
+        except KeyError:
+            raise NotFoundError(Reason.NOT_FOUND, "There is no such document.") from None
+
+    async def documents(
+        self, tenant: str, lane: str | None, after: ingest.Position | None, limit: int
+    ) -> Sequence[ingest.StoredDocument]:
+        if lane is not None and lane not in self._library.lanes:
+            raise NotFoundError(Reason.LANE_UNKNOWN, "The lane is not known.")
+        found = [shelf.document for (owner, _), shelf in self._library.shelves.items() if owner == tenant]
+        found = [document for document in found if lane in (None, document.lane)]
+        found.sort(key=_place, reverse=True)
+        if after is not None:
+            found = [document for document in found if _place(document) < (after.updated_at, after.document_id)]
+        return found[:limit]
+
+    async def delete(self, tenant: str, document_id: str) -> ingest.Deletion:
+        document = await self.document(tenant, document_id)
+        keys = [(tenant, key) for key in self._library.shelves.pop((tenant, document_id)).chunks]
+        gone = [of_space.pop(key, None) for of_space in self._library.vectors.values() for key in keys]
+        return ingest.Deletion(document, len(keys), sum(vector is not None for vector in gone))
+
+    async def lanes(self, tenant: str, after: str | None, limit: int) -> Sequence[ingest.LaneInUse]:
+        documents = [shelf.document for (owner, _), shelf in self._library.shelves.items() if owner == tenant]
+        counts = Counter(document.lane for document in documents)
+        names = sorted(name for name in self._library.lanes if name > (after or ""))
+        return [ingest.LaneInUse(self._library.lanes[name], counts[name]) for name in names[:limit]]
+
+
 class FakePassageStore:
     """A `PassageStore` over a library."""
 
@@ -142,6 +180,10 @@ class FakePassageStore:
             raise InvalidArgumentError(Reason.DIMENSION_MISMATCH, "The embedding has not the right dimensions.")
         if any(lane not in self._library.lanes for lane in query.lanes):
             raise NotFoundError(Reason.LANE_UNKNOWN, "A lane is not known.")
+
+
+def _place(document: ingest.StoredDocument) -> tuple[datetime, str]:
+    return document.updated_at, document.document_id
 
 
 def _stored(

@@ -106,29 +106,30 @@ class IngestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetDocument(self, request, context):
-        """Returns one document without its text. Not served yet: answers `UNIMPLEMENTED`.
+        """Returns one document without its text; `NOT_FOUND` when it is not there, or not the caller's.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDocuments(self, request, context):
-        """Lists the caller's documents, newest first. Not served yet: answers `UNIMPLEMENTED`.
+        """Lists the caller's documents, the one changed last first. What is ingested while somebody turns pages comes to the
+        front and changes nothing behind it: no document is shown twice, and none that stays as it is is left out.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteDocument(self, request, context):
-        """Deletes a document and all that was made of it; a second time answers `NOT_FOUND`. Not served yet: answers
-        `UNIMPLEMENTED`.
+        """Deletes a document and all that was made of it, at once or not at all; a second time answers `NOT_FOUND`. Answers
+        `ABORTED` while somebody ingests the document: try again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListLanes(self, request, context):
-        """Lists the lanes that documents can be put in. Not served yet: answers `UNIMPLEMENTED`.
+        """Lists the lanes that documents can be put in, by name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

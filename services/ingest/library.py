@@ -1,0 +1,122 @@
+"""The library use-cases: a tenant's documents are shown, listed and deleted, and its lanes listed."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.common.errors import InvalidArgumentError, NotFoundError, Reason
+from services.ingest import page_token
+from services.ingest.model import Deletion, LaneInUse, Position, StoredDocument
+from services.ingest.ports import LibraryStore
+from services.ingest.request import checked_lane
+
+DEFAULT_PAGE_SIZE = 50
+MAX_PAGE_SIZE = 1000
+MAX_PAGE_BYTES = 3 * 1024 * 1024
+"""Bytes of a page of documents as JSON at most, as estimated; the gateway lets 4 MiB pass."""
+BATCH = 100
+"""Documents read at once: metadata can be large, and a full page is not read to be thrown away."""
+_FIXED_BYTES = 600
+"""JSON of a document without its texts, rounded up."""
+_ESCAPED_BYTES = 6
+"""Bytes that one byte of text can become in JSON: `<` is written as six characters."""
+_DOCUMENT_ID = re.compile(r"[0-9a-f]{32}")
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentList:
+    """A page of documents and the token of the next one, empty on the last."""
+
+    documents: Sequence[StoredDocument]
+    next_page_token: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaneList:
+    """A page of lanes and the token of the next one, empty on the last."""
+
+    lanes: Sequence[LaneInUse]
+    next_page_token: str
+
+
+class Library:
+    """Shows, lists and deletes what one tenant has; what another has is not there."""
+
+    def __init__(self, store: LibraryStore) -> None:
+        """Take the store."""
+        self._store = store
+
+    async def document(self, tenant: str, document_id: str) -> StoredDocument:
+        """Return the document; raise NotFoundError."""
+        return await self._store.document(tenant, _checked_id(document_id))
+
+    async def documents(self, tenant: str, lane: str, page_size: int, token: str) -> DocumentList:
+        """Return a page of documents, newest first; of all lanes when `lane` is empty.
+
+        A page is shorter than asked for when its documents have much metadata. What is stored while somebody turns
+        pages moves to the front and changes nothing behind it. Raises InvalidArgumentError, NotFoundError with
+        LANE_UNKNOWN.
+        """
+        size = _checked_size(page_size)
+        of_lane = checked_lane(lane) if lane else None
+        after = page_token.document_position(token, of_lane) if token else None
+        taken: list[StoredDocument] = []
+        room = MAX_PAGE_BYTES
+        while True:
+            wanted = min(BATCH, size - len(taken))
+            found = await self._store.documents(tenant, of_lane, after, wanted + 1)
+            for document in found[:wanted]:
+                room -= _json_bytes(document)
+                if room < 0 and taken:
+                    return DocumentList(taken, page_token.after_document(of_lane, _position(taken[-1])))
+                taken.append(document)
+            if len(found) <= wanted:
+                return DocumentList(taken, "")
+            after = _position(taken[-1])
+            if len(taken) == size:
+                return DocumentList(taken, page_token.after_document(of_lane, after))
+
+    async def delete(self, tenant: str, document_id: str) -> Deletion:
+        """Delete the document and all that was made of it; raise NotFoundError, AbortedError with DOCUMENT_BUSY."""
+        return await self._store.delete(tenant, _checked_id(document_id))
+
+    async def lanes(self, tenant: str, page_size: int, token: str) -> LaneList:
+        """Return a page of lanes by name, with the tenant's documents in each; raise InvalidArgumentError."""
+        size = _checked_size(page_size)
+        after = page_token.lane_name(token) if token else None
+        found = await self._store.lanes(tenant, after, size + 1)
+        page = found[:size]
+        return LaneList(page, page_token.after_lane(page[-1].lane.name) if len(found) > size else "")
+
+
+def not_found() -> NotFoundError:
+    """Return the error for a document that is not there, or not for this tenant."""
+    return NotFoundError(Reason.NOT_FOUND, "There is no such document; list the documents to see their ids.")
+
+
+def _checked_id(document_id: str) -> str:
+    if not document_id:
+        raise InvalidArgumentError(Reason.FIELD_MISSING, "document_id is missing.", field="document_id")
+    if not _DOCUMENT_ID.fullmatch(document_id):
+        raise not_found()
+    return document_id
+
+
+def _checked_size(page_size: int) -> int:
+    if page_size < 0:
+        raise InvalidArgumentError(
+            Reason.FIELD_OUT_OF_RANGE,
+            f"page_size must be from 1 to {MAX_PAGE_SIZE}, or 0 for {DEFAULT_PAGE_SIZE}.",
+            field="page_size",
+            most=MAX_PAGE_SIZE,
+        )
+    return min(page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+
+
+def _position(document: StoredDocument) -> Position:
+    return Position(document.updated_at, document.document_id)
+
+
+def _json_bytes(document: StoredDocument) -> int:
+    texts = [document.source_url, document.title, *document.metadata.keys(), *document.metadata.values()]
+    return _FIXED_BYTES + _ESCAPED_BYTES * sum(len(text.encode()) for text in texts)
