@@ -119,16 +119,27 @@ class UploadDocumentRequest(_message.Message):
     def __init__(self, lane: _Optional[str] = ..., source_url: _Optional[str] = ..., title: _Optional[str] = ..., filename: _Optional[str] = ..., data: _Optional[_Union[_httpbody_pb2.HttpBody, _Mapping]] = ...) -> None: ...
 
 class UploadDocumentResponse(_message.Message):
-    __slots__ = ("received_bytes", "embedded_chunks", "total_chunks", "result")
+    __slots__ = ("received_bytes", "embedded_chunks", "total_chunks", "result", "error")
+    class Error(_message.Message):
+        __slots__ = ("code", "reason", "message")
+        CODE_FIELD_NUMBER: _ClassVar[int]
+        REASON_FIELD_NUMBER: _ClassVar[int]
+        MESSAGE_FIELD_NUMBER: _ClassVar[int]
+        code: str
+        reason: str
+        message: str
+        def __init__(self, code: _Optional[str] = ..., reason: _Optional[str] = ..., message: _Optional[str] = ...) -> None: ...
     RECEIVED_BYTES_FIELD_NUMBER: _ClassVar[int]
     EMBEDDED_CHUNKS_FIELD_NUMBER: _ClassVar[int]
     TOTAL_CHUNKS_FIELD_NUMBER: _ClassVar[int]
     RESULT_FIELD_NUMBER: _ClassVar[int]
+    ERROR_FIELD_NUMBER: _ClassVar[int]
     received_bytes: int
     embedded_chunks: int
     total_chunks: int
     result: IngestDocumentResponse
-    def __init__(self, received_bytes: _Optional[int] = ..., embedded_chunks: _Optional[int] = ..., total_chunks: _Optional[int] = ..., result: _Optional[_Union[IngestDocumentResponse, _Mapping]] = ...) -> None: ...
+    error: UploadDocumentResponse.Error
+    def __init__(self, received_bytes: _Optional[int] = ..., embedded_chunks: _Optional[int] = ..., total_chunks: _Optional[int] = ..., result: _Optional[_Union[IngestDocumentResponse, _Mapping]] = ..., error: _Optional[_Union[UploadDocumentResponse.Error, _Mapping]] = ...) -> None: ...
 
 class GetDocumentRequest(_message.Message):
     __slots__ = ("document_id",)

@@ -99,7 +99,8 @@ class IngestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UploadDocument(self, request_iterator, context):
-        """Ingests one document sent in pieces and reports progress. Not served yet: answers `UNIMPLEMENTED`.
+        """Ingests one document sent in pieces and reports progress while they come in. Over REST the body is the document, the
+        other fields are query parameters, and the reply is one JSON object a line.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
