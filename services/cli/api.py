@@ -1,27 +1,35 @@
 """The REST side of Attest as the command uses it."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Self
+from urllib.parse import quote
 
 import httpx2
 
-_TIMEOUT_SECONDS = 130.0
+TIMEOUT_SECONDS = 130.0
+"""A little more than the longest deadline of the gateway."""
 
 
 class ApiError(Exception):
     """The gateway refused or failed; the message is its own."""
 
-    def __init__(self, status: int, code: str, reason: str, message: str) -> None:
-        """Keep the parts of the one error shape; status 0 stands for no answer at all."""
+    def __init__(self, status: int, code: str, reason: str, message: str, retry_after: float | None = None) -> None:
+        """Keep the parts of the one error shape; status 0 stands for no answer at all, `retry_after` is in seconds."""
         super().__init__(message)
         self.status = status
         self.code = code
         self.reason = reason
+        self.retry_after = retry_after
+
+    @property
+    def unreachable(self) -> bool:
+        """Tell whether nobody listened at all."""
+        return self.reason == "GATEWAY_UNREACHABLE"
 
 
 class Api:
-    """Calls the gateway."""
+    """Calls the gateway and waits for the whole answer; each method raises ApiError."""
 
     def __init__(self, client: httpx2.Client) -> None:
         """Take a client whose base URL is the gateway's."""
@@ -32,31 +40,93 @@ class Api:
     def at(cls, url: str) -> Iterator[Self]:
         """Open a connection to the gateway at `url`."""
         # A proxy of the shell is not meant for the stack on this machine.
-        with httpx2.Client(base_url=url, timeout=_TIMEOUT_SECONDS, trust_env=False) as client:
+        with httpx2.Client(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
             yield cls(client)
 
     def answer(self, question: str, **options: Any) -> dict[str, Any]:
-        """Ask a question; raise ApiError."""
-        return self._post("/api/answer", {"question": question, **options})
+        """Ask a question."""
+        return self._call("POST", "/api/answer", json={"question": question, **options})
 
-    def ingest(self, source_url: str, content: str, **options: Any) -> dict[str, Any]:
-        """Ingest a document; raise ApiError."""
-        return self._post("/api/documents", {"source_url": source_url, "content": content, **options})
+    def search(self, query: str, **options: Any) -> dict[str, Any]:
+        """Find passages."""
+        return self._call("POST", "/api/search", json={"query": query, **options})
 
-    def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        try:
-            response = self._client.post(path, json=body)
-        except httpx2.HTTPError as error:
-            message = f"No answer from {self._client.base_url}; is the stack up? (attest up)"
-            raise ApiError(0, "UNAVAILABLE", "GATEWAY_UNREACHABLE", message) from error
-        if response.is_success:
-            return dict(response.json())
+    def documents(self, lane: str | None = None, page_size: int = 1000) -> Iterator[dict[str, Any]]:
+        """Yield the documents of a lane or of all, newest first, page by page."""
+        token = ""
+        while True:
+            asked = {"lane": lane, "page_size": page_size, "page_token": token}
+            page = self._call("GET", "/api/documents", params={key: value for key, value in asked.items() if value})
+            yield from page["documents"]
+            token = page["next_page_token"]
+            if not token:
+                return
+
+    def document(self, document_id: str) -> dict[str, Any]:
+        """Return one document."""
+        return dict(self._call("GET", _place(document_id))["document"])
+
+    def delete(self, document_id: str) -> dict[str, Any]:
+        """Delete a document and return the receipt."""
+        return self._call("DELETE", _place(document_id))
+
+    def _call(self, method: str, path: str, **content: Any) -> dict[str, Any]:
+        with named_failures(str(self._client.base_url)):
+            response = self._client.request(method, path, **content)
+        return result(response)
+
+
+@contextmanager
+def named_failures(url: str) -> Iterator[None]:
+    """Turn what the HTTP library raises into ApiError with status 0, and text that UTF-8 cannot hold into 400."""
+    try:
+        yield
+    except UnicodeEncodeError as error:
+        message = "The text holds bytes that are not UTF-8; take them out."
+        raise ApiError(400, "INVALID_ARGUMENT", "TEXT_MALFORMED", message) from error
+    except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+        message = f"No answer from {url}; is the stack up? (attest up)"
+        raise ApiError(0, "UNAVAILABLE", "GATEWAY_UNREACHABLE", message) from error
+    except httpx2.TimeoutException as error:
+        message = f"No answer from {url} within {TIMEOUT_SECONDS:.0f} s; try again."
+        raise ApiError(0, "DEADLINE_EXCEEDED", "CLIENT_TIMEOUT", message) from error
+    except httpx2.HTTPError as error:
+        message = f"The connection to {url} broke; try again. (attest status)"
+        raise ApiError(0, "UNAVAILABLE", "CONNECTION_BROKEN", message) from error
+
+
+def result(response: httpx2.Response) -> dict[str, Any]:
+    """Return the body of a good response that was read whole; raise ApiError for any other."""
+    if not response.is_success:
         raise _error(response)
+    try:
+        return dict(response.json())
+    except ValueError as error:
+        message = f"What listens on {response.url.host}:{response.url.port} is not Attest; check ATTEST_HTTP_PORT."
+        raise ApiError(response.status_code, "UNKNOWN", "NOT_ATTEST", message) from error
+
+
+def error_of_body(status: int, body: Any, retry_after: float | None = None) -> ApiError:
+    """Return the error that a body of the one shape describes; raise KeyError or TypeError for another body."""
+    return ApiError(status, body["code"], body["reason"], body["error"], retry_after)
 
 
 def _error(response: httpx2.Response) -> ApiError:
+    retry_after = _seconds(response.headers.get("retry-after", ""))
     try:
-        body = response.json()
-        return ApiError(response.status_code, body["code"], body["reason"], body["error"])
+        return error_of_body(response.status_code, response.json(), retry_after)
     except (ValueError, KeyError, TypeError):
-        return ApiError(response.status_code, "UNKNOWN", "UNKNOWN", f"The gateway answered {response.status_code}.")
+        message = f"The gateway answered {response.status_code}; attest logs gateway may say why."
+        return ApiError(response.status_code, "UNKNOWN", "UNKNOWN", message, retry_after)
+
+
+def _seconds(header: str) -> float | None:
+    return float(header) if header.isascii() and header.isdigit() else None
+
+
+def _place(document_id: str) -> str:
+    return f"/api/documents/{quote(document_id, safe='')}"
+
+
+Progress = Callable[[float], None]
+"""Is told which part of a file is done, 0 to 1."""

@@ -1,23 +1,38 @@
 """The demo: the stack, the example handbook, two questions, and what to do next."""
 
-import textwrap
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.progress import track
 
 from services.cli.api import Api, ApiError
-from services.cli.console import WIDTH, console, fail
+from services.cli.ask import source_lines
+from services.cli.batch import Outcome
+from services.cli.collect import Collection, collect
+from services.cli.console import WIDTH, Exit, fail, wrapped
+from services.cli.ingest import ingest_files
 from services.cli.stack.launcher import LaunchError, up
 from services.cli.stack.settings import StackSettings
 from services.common.settings import from_environment
 
-HANDBOOK = Path(__file__).resolve().parents[2] / "examples" / "handbook"
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FOLDERS = ("handbook",)
+_JOBS = 2
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question of the demo and what it shows."""
+
+    question: str
+    shows: str
+
+
 QUESTIONS = (
-    "How soon must I report a stolen laptop?",
-    "Which vaccinations do I need for a journey to Kenya?",
+    Asked("How soon must I report a stolen laptop?", "from a Markdown page"),
+    Asked("Which vaccinations do I need for a journey to Kenya?", "the documents do not say"),
 )
 
 
@@ -31,49 +46,50 @@ def demo() -> None:
     except LaunchError as error:
         fail(str(error))
     click.echo(f"Stack {'up' if started else 'was up'} after {time.monotonic() - began:.1f} s.")
+    _ingest(settings.gateway_url)
     try:
         with Api.at(settings.gateway_url) as api:
-            _ingest(api)
-            for question in QUESTIONS:
-                _ask(api, question)
+            for asked in QUESTIONS:
+                _ask(api, asked)
     except ApiError as error:
         fail(f"{error} ({error.code}, {error.reason})")
     _say_what_next(settings)
 
 
-def _ingest(api: Api) -> None:
-    began = time.monotonic()
-    out = console()
-    pages = sorted(HANDBOOK.rglob("*.md"))
-    outcomes = [
-        api.ingest(f"handbook/{page.relative_to(HANDBOOK)}", page.read_text())
-        for page in track(pages, "Ingesting", console=out, transient=True, disable=not out.is_terminal)
-    ]
-    changed = [outcome for outcome in outcomes if outcome["outcome"] != "UNCHANGED"]
-    chunks = sum(outcome["chunks_added"] for outcome in changed)
+def _ingest(url: str) -> None:
+    collection = collect([str(EXAMPLES / folder) for folder in FOLDERS])
+    report, lost = ingest_files(url, collection, None, _JOBS)
+    if report.interrupted:
+        fail("stopped while ingesting; run the demo again to go on.", Exit.INTERRUPTED)
+    for done in report.done:
+        if done.error:
+            fail(f"{done.path.name}: {done.error} ({done.error.code}, {done.error.reason})")
+    if lost:
+        fail(str(lost))
+    number = _counted(collection)
+    changed = report.count(Outcome.CREATED) + report.count(Outcome.REPLACED)
     if changed:
-        seconds = time.monotonic() - began
-        click.echo(f"Ingested {len(changed)} of {len(pages)} pages, {chunks} new chunks, in {seconds:.1f} s.")
+        chunks = report.total("chunks_added")
+        click.echo(f"Ingested {changed} of {number}, {chunks} new chunks, in {report.seconds:.1f} s.")
     else:
-        click.echo(f"All {len(pages)} pages were there already: nothing ingested, nothing embedded.")
+        click.echo(f"All {number} were there already: nothing ingested, nothing embedded.")
 
 
-def _ask(api: Api, question: str) -> None:
+def _counted(collection: Collection) -> str:
+    return f"{len(collection.files)} documents"
+
+
+def _ask(api: Api, asked: Asked) -> None:
     began = time.monotonic()
-    reply = api.answer(question)
+    reply = api.answer(asked.question)
     took_ms = (time.monotonic() - began) * 1000
     click.echo()
-    _print_wrapped("Question  ", question)
-    _print_wrapped("Outcome   ", reply["outcome"])
-    _print_wrapped("Answer    ", reply["answer"])
+    click.echo(wrapped("Question  ", f"{asked.question}  ({asked.shows})", WIDTH))
+    click.echo(wrapped("Outcome   ", reply["outcome"], WIDTH))
+    click.echo(wrapped("Answer    ", reply["answer"], WIDTH))
     for source in reply["sources"]:
-        _print_wrapped("          ", _source_line(source))
-    _print_wrapped("Time      ", _timings(reply["record"], took_ms))
-
-
-def _source_line(source: dict[str, Any]) -> str:
-    mark = "*" if source["cited"] else " "
-    return f"{mark}[{source['n']}] {source['similarity']:.3f}  {source['source']}  ({source['source_url']})"
+        click.echo(source_lines(source, WIDTH, " " * 10))
+    click.echo(wrapped("Time      ", _timings(reply["record"], took_ms), WIDTH))
 
 
 def _timings(record: dict[str, Any], took_ms: float) -> str:
@@ -87,17 +103,14 @@ def _timings(record: dict[str, Any], took_ms: float) -> str:
     return f"{took_ms:.0f} ms over REST: {shown}"
 
 
-def _print_wrapped(label: str, text: str) -> None:
-    indent = " " * len(label)
-    click.echo(textwrap.fill(text, WIDTH, initial_indent=label, subsequent_indent=indent, break_on_hyphens=False))
-
-
 def _say_what_next(settings: StackSettings) -> None:
     click.echo()
     click.echo("The stack is left running.")
     click.echo(f"  REST and gRPC   {settings.gateway_url}")
     click.echo(f"  gRPC, direct    127.0.0.1:{settings.answer_port} (answer)")
-    click.echo(f"  Ask             curl {settings.gateway_url}/api/answer \\")
+    click.echo(f"""  Ask             .venv/bin/attest ask "{QUESTIONS[0].question}" """.rstrip())
+    click.echo(f"                  curl {settings.gateway_url}/api/answer \\")
     click.echo("                    -H 'content-type: application/json' \\")
-    click.echo(f"""                    -d '{{"question":"{QUESTIONS[0]}"}}'""")
+    click.echo(f"""                    -d '{{"question":"{QUESTIONS[0].question}"}}'""")
+    click.echo("  Your documents  .venv/bin/attest ingest FOLDER")
     click.echo("  Stop            .venv/bin/attest down   (or: make down)")

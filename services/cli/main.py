@@ -4,12 +4,14 @@ import sys
 
 import click
 
-from services.cli.console import fail
+from services.cli.ask import ask
+from services.cli.console import Exit, fail
 from services.cli.demo import demo
+from services.cli.documents import documents
+from services.cli.ingest import ingest
 from services.cli.local import down, logs, migrate, status, up
+from services.cli.search import search
 from services.common.settings import SettingsError
-
-EXIT_INTERRUPTED = 130
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
@@ -21,7 +23,7 @@ def attest() -> None:
     """
 
 
-for command in (up, down, status, logs, migrate, demo):
+for command in (up, down, status, logs, migrate, demo, ingest, ask, search, documents):
     attest.add_command(command)
 
 
@@ -30,9 +32,9 @@ def main() -> None:
     try:
         attest.main(standalone_mode=False)
     except click.exceptions.Abort:
-        sys.exit(EXIT_INTERRUPTED)
+        sys.exit(Exit.INTERRUPTED)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except SettingsError as error:
-        fail(str(error), 2)
+        fail(str(error), Exit.WRONG_CALL)

@@ -31,7 +31,7 @@ def demo_runs() -> Iterator[tuple[LocalStack, str, str]]:
 def test_the_demo_answers_one_question_and_abstains_from_the_other(demo_runs: tuple[LocalStack, str, str]) -> None:
     _, first, _ = demo_runs
 
-    assert "Ingested 20 of 20 pages" in first
+    assert "Ingested 20 of 20 documents" in first
     assert "Outcome   ANSWERED" in first
     assert "*[1]" in first
     assert "handbook/it/laptops.md" in first
@@ -42,7 +42,7 @@ def test_the_demo_answers_one_question_and_abstains_from_the_other(demo_runs: tu
 def test_the_second_demo_ingests_nothing_and_says_so(demo_runs: tuple[LocalStack, str, str]) -> None:
     _, _, second = demo_runs
 
-    assert "All 20 pages were there already: nothing ingested, nothing embedded." in second
+    assert "All 20 documents were there already: nothing ingested, nothing embedded." in second
 
 
 def test_the_demo_fits_eighty_columns_and_has_no_colours_in_a_pipe(demo_runs: tuple[LocalStack, str, str]) -> None:

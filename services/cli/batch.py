@@ -1,0 +1,132 @@
+"""Ingests many files, several at a time; waits where the service asks for it, and stops where nobody listens."""
+
+import asyncio
+import random
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+from services.cli.api import ApiError, Progress
+from services.cli.collect import Found
+
+WAIT_SECONDS = 180.0
+"""How long a file waits in all for a budget or a service that is busy."""
+REACH_SECONDS = 20.0
+"""How long a file waits for a gateway that does not listen, for one that is being restarted."""
+_MOST_SENDS = 3
+"""Times that a file is sent when the connection broke or the time was up: an upload goes on where it was."""
+_LONGEST_PAUSE = 15.0
+
+
+class Outcome(StrEnum):
+    """What became of a file."""
+
+    CREATED = "CREATED"
+    REPLACED = "REPLACED"
+    UNCHANGED = "UNCHANGED"
+    FAILED = "FAILED"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A file that was dealt with: the service's result, or the error."""
+
+    path: Path
+    source_url: str
+    outcome: Outcome
+    result: dict[str, Any] = field(default_factory=dict)
+    error: ApiError | None = None
+
+
+class Sends(Protocol):
+    """Sends one file."""
+
+    async def send(self, file: Found, progress: Progress) -> dict[str, Any]:
+        """Ingest the file; raise ApiError."""
+
+
+class Observer(Protocol):
+    """Watches the files go by."""
+
+    def progressed(self, file: Found, part: float) -> None:
+        """Note which part of a file is done, 0 to 1."""
+
+    def waits(self, seconds: float) -> None:
+        """Note that a file waits because the service asked for it."""
+
+    def finished(self, done: Done, file: Found) -> None:
+        """Note that a file was dealt with."""
+
+
+@dataclass(slots=True)
+class Batch:
+    """The files of one call and what became of them."""
+
+    observer: Observer
+    done: list[Done] = field(default_factory=list)
+    unreachable: ApiError | None = None
+
+    async def run(self, sender: Sends, files: Iterable[Found], jobs: int) -> None:
+        """Send the files, at most `jobs` at a time, and stop early when the gateway does not listen any more."""
+        queue = iter(files)
+        async with asyncio.TaskGroup() as group:
+            for _ in range(jobs):
+                group.create_task(self._work(sender, queue))
+
+    async def _work(self, sender: Sends, queue: Iterator[Found]) -> None:
+        for file in queue:
+            if self.unreachable:
+                return
+            done = await self._deal_with(sender, file)
+            self.done.append(done)
+            self.observer.finished(done, file)
+
+    async def _deal_with(self, sender: Sends, file: Found) -> Done:
+        try:
+            result = await self._send_patiently(sender, file)
+        except ApiError as error:
+            if error.unreachable:
+                self.unreachable = error
+            return Done(file.path, file.source_url, Outcome.FAILED, error=error)
+        except OSError as error:
+            why = error.strerror or "it cannot be read"
+            refused = ApiError(0, "FAILED_PRECONDITION", "FILE_UNREADABLE", f"The file could not be read: {why}.")
+            return Done(file.path, file.source_url, Outcome.FAILED, error=refused)
+        return Done(file.path, file.source_url, Outcome(result["outcome"]), result)
+
+    async def _send_patiently(self, sender: Sends, file: Found) -> dict[str, Any]:
+        began = time.monotonic()
+        sends = 0
+        while True:
+            sends += 1
+            try:
+                return await sender.send(file, lambda part: self.observer.progressed(file, part))
+            except ApiError as error:
+                pause = pause_before_next(error, sends, time.monotonic() - began)
+                if pause is None:
+                    raise
+                self.observer.waits(pause)
+                await asyncio.sleep(pause)
+
+
+def pause_before_next(error: ApiError, sends: int, waited: float) -> float | None:
+    """Return the seconds to wait before the file is sent again, or nothing where that would not help.
+
+    `sends` counts the sends so far, `waited` is the time since the first one. What `Retry-After` says is honoured
+    within the bound.
+    """
+    if error.unreachable:
+        most = REACH_SECONDS
+    elif error.status in (429, 503) or error.code in ("ABORTED", "UNAVAILABLE"):
+        most = WAIT_SECONDS
+    elif error.code == "DEADLINE_EXCEEDED":
+        most = WAIT_SECONDS * _MOST_SENDS
+    else:
+        return None
+    if sends >= _MOST_SENDS and error.reason in ("CONNECTION_BROKEN", "CLIENT_TIMEOUT", "UPSTREAM_TIMEOUT"):
+        return None
+    pause = error.retry_after or min(_LONGEST_PAUSE, 0.5 * 2 ** min(sends, 6)) * random.uniform(0.75, 1.0)  # noqa: S311  # spreads waits, guards nothing
+    return pause if waited + pause <= most else None

@@ -1,0 +1,128 @@
+"""`attest documents`: list, show and delete what is in the library."""
+
+import sys
+from itertools import islice
+from typing import Any
+
+import click
+from rich.table import Table
+
+from services.cli.api import ApiError
+from services.cli.calls import EPILOG, described, exit_code, gateway
+from services.cli.console import Exit, console, fail, print_json, wrapped
+from services.cli.printable import one_line
+
+_LANE = click.option("--lane", metavar="NAME", help="Lane to list.  [default: all]")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
+_LIMIT = click.option("--limit", type=click.IntRange(1), help="Most documents to list.  [default: all]")
+
+
+@click.group(invoke_without_command=True, epilog=EPILOG.format(done="an empty library is no failure"))
+@_LANE
+@_JSON
+@_LIMIT
+@click.pass_context
+def documents(context: click.Context, lane: str | None, as_json: bool, limit: int | None) -> None:
+    """List, show or delete documents; lists them when nothing else is said."""
+    if context.invoked_subcommand is None:
+        _list(lane, as_json, limit)
+
+
+@documents.command("list")
+@_LANE
+@_JSON
+@_LIMIT
+def list_documents(lane: str | None, as_json: bool, limit: int | None) -> None:
+    """List the documents, newest first."""
+    _list(lane, as_json, limit)
+
+
+@documents.command(epilog=EPILOG.format(done="the document is there"))
+@click.argument("document_id", metavar="ID")
+@_JSON
+def show(document_id: str, as_json: bool) -> None:
+    """Show what is known of one document."""
+    with gateway() as api:
+        document = api.document(document_id)
+    if as_json:
+        print_json(document)
+        return
+    width = console().width
+    for name, value in document.items():
+        shown = ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else str(value)
+        click.echo(wrapped(f"{name.replace('_', ' '):<16}", one_line(shown), width))
+
+
+@documents.command(epilog=EPILOG.format(done="every document named is deleted"))
+@click.argument("document_ids", nargs=-1, required=True, metavar="ID…")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@_JSON
+def delete(document_ids: tuple[str, ...], yes: bool, as_json: bool) -> None:
+    """Delete documents and all that was made of them; this cannot be undone."""
+    wanted = list(dict.fromkeys(document_ids))
+    if not yes:
+        _ask_first(wanted)
+    receipts: list[dict[str, Any]] = []
+    failures: list[tuple[str, ApiError]] = []
+    with gateway() as api:
+        for document_id in wanted:
+            try:
+                receipts.append(api.delete(document_id))
+            except ApiError as error:
+                failures.append((document_id, error))
+                if error.unreachable:
+                    break
+    if as_json:
+        failed = [
+            {"document_id": document_id, "error": str(failure), "code": failure.code, "reason": failure.reason}
+            for document_id, failure in failures
+        ]
+        print_json({"deleted": receipts, "failed": failed})
+    else:
+        _print_receipts(receipts)
+    for document_id, failure in failures:
+        click.echo(f"attest: {one_line(document_id)}: {one_line(described(failure))}", err=True)
+    raise SystemExit(max((exit_code(failure) for _, failure in failures), default=Exit.OK))
+
+
+def _list(lane: str | None, as_json: bool, limit: int | None) -> None:
+    with gateway() as api:
+        found = list(islice(api.documents(lane, min(limit or 1000, 1000)), limit))
+    if as_json:
+        print_json({"documents": found})
+    elif found:
+        _print_table(found)
+    else:
+        click.echo("No documents.   (attest ingest PATH)")
+
+
+def _print_table(found: list[dict[str, Any]]) -> None:
+    out = console()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("id", overflow="fold")
+    table.add_column("document", overflow="fold", ratio=1)
+    table.add_column("lane", overflow="fold")
+    table.add_column("version", justify="right")
+    table.add_column("chunks", justify="right")
+    for document in found:
+        name = f"{one_line(document['title'])}\n{one_line(document['source_url'])}"
+        counts = (str(document["version"]), str(document["chunk_count"]))
+        table.add_row(one_line(document["document_id"]), name, one_line(document["lane"]), *counts)
+    out.print(table)
+
+
+def _print_receipts(receipts: list[dict[str, Any]]) -> None:
+    width = console().width
+    for receipt in receipts:
+        document = receipt["document"]
+        counts = f"{receipt['chunks_deleted']} chunks, {receipt['vectors_deleted']} vectors"
+        named = f"{one_line(document['title'])} ({one_line(document['source_url'])}), version {document['version']}"
+        click.echo(wrapped("Deleted   ", f"{named}: {counts}", width))
+
+
+def _ask_first(document_ids: list[str]) -> None:
+    if not sys.stdin.isatty():
+        fail("there is no terminal to ask on; add --yes to delete.", Exit.WRONG_CALL)
+    number = "this document" if len(document_ids) == 1 else f"these {len(document_ids)} documents"
+    if not click.confirm(f"Delete {number} and all that was made of them?", err=True):
+        fail("nothing was deleted.")

@@ -1,0 +1,73 @@
+"""The progress bar of an ingest: bytes of the files that are done, and the time that is left."""
+
+from types import TracebackType
+from typing import Self
+
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from services.cli.batch import Done
+from services.cli.collect import Found
+from services.cli.console import console
+
+
+class Bar:
+    """Shows a batch on a terminal and says nothing elsewhere.
+
+    It counts bytes whose text is stored, not bytes that were sent: sending is over long before embedding is. Of an
+    upload it counts the part of its chunks that the service reports as embedded.
+    """
+
+    def __init__(self, files: list[Found]) -> None:
+        """Prepare a bar on stderr, so that stdout holds the result alone."""
+        out = console(stderr=True)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.fields[files]} files"),
+            TimeRemainingColumn(),
+        )
+        self._progress = Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
+        self._count = len(files)
+        self._finished = 0
+        self._finished_bytes = 0.0
+        self._parts: dict[str, float] = {}
+        total = sum(_weight(file) for file in files)
+        self._task = self._progress.add_task("Ingesting", total=total, files=f"0/{self._count}")
+
+    def __enter__(self) -> Self:
+        """Show the bar."""
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Take the bar away."""
+        self._progress.stop()
+
+    def progressed(self, file: Found, part: float) -> None:
+        """Note which part of a file is done, 0 to 1."""
+        self._parts[file.source_url] = _weight(file) * min(max(part, 0.0), 1.0)
+        self._show("Ingesting")
+
+    def waits(self, seconds: float) -> None:
+        """Say that the service asked for a pause."""
+        self._show(f"Waiting {seconds:.0f} s")
+
+    def finished(self, done: Done, file: Found) -> None:
+        """Note that a file was dealt with, well or not."""
+        self._parts.pop(file.source_url, None)
+        self._finished += 1
+        self._finished_bytes += _weight(file)
+        self._show("Ingesting")
+
+    def _show(self, doing: str) -> None:
+        completed = self._finished_bytes + sum(self._parts.values())
+        files = f"{self._finished}/{self._count}"
+        self._progress.update(self._task, description=doing, completed=completed, files=files)
+
+
+def _weight(file: Found) -> int:
+    """Return the bytes of a file; an empty one weighs something too, so that the bar ends at its end."""
+    return max(1, file.size)

@@ -1,0 +1,121 @@
+"""Sends one file to the gateway: small texts inline, PDFs and large texts as a stream with progress."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, Self
+
+import httpx2
+
+from services.cli.api import TIMEOUT_SECONDS, ApiError, Progress, error_of_body, named_failures, result
+from services.cli.collect import Found
+
+_MIB = 1024 * 1024
+INLINE_BYTES = _MIB
+"""Larger texts are streamed: the service then reports progress and resumes what broke."""
+MOST_BYTES = {"application/pdf": 100 * _MIB}
+MOST_TEXT_BYTES = 20 * _MIB
+_PIECE_BYTES = 256 * 1024
+
+
+class Sender:
+    """Ingests files over REST; `send` raises ApiError, also for a file that need not be sent to be refused."""
+
+    def __init__(self, client: httpx2.AsyncClient, lane: str | None) -> None:
+        """Take a client whose base URL is the gateway's, and the lane, where it is not the default one."""
+        self._client = client
+        self._lane = {"lane": lane} if lane else {}
+
+    @classmethod
+    @asynccontextmanager
+    async def at(cls, url: str, lane: str | None) -> AsyncIterator[Self]:
+        """Open connections to the gateway at `url`."""
+        async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_SECONDS, trust_env=False) as client:
+            yield cls(client, lane)
+
+    async def reach(self) -> None:
+        """Ask whether the gateway is there."""
+        with named_failures(str(self._client.base_url)):
+            await self._client.get("/healthz")
+
+    async def send(self, file: Found, progress: Progress) -> dict[str, Any]:
+        """Ingest one file and return the service's result."""
+        _refuse_too_large(file)
+        if file.media_type != "application/pdf" and file.size <= INLINE_BYTES:
+            content = _text(await asyncio.to_thread(file.path.read_bytes))
+            body = {"source_url": file.source_url, "media_type": file.media_type, "content": content, **self._lane}
+            with named_failures(str(self._client.base_url)):
+                response = await self._client.post("/api/documents", json=body)
+            return result(response)
+        return await self._upload(file, progress)
+
+    async def _upload(self, file: Found, progress: Progress) -> dict[str, Any]:
+        params = {"source_url": file.source_url, "filename": file.source_url.rpartition("/")[2], **self._lane}
+        headers = {"content-type": file.media_type, "content-length": str(file.size)}
+        with named_failures(str(self._client.base_url)):
+            async with self._client.stream(
+                "POST", "/api/documents/upload", params=params, headers=headers, content=_pieces(file)
+            ) as response:
+                if not response.is_success:
+                    await response.aread()
+                    return result(response)
+                return await _last_result(response.aiter_lines(), progress)
+
+
+async def _last_result(lines: AsyncIterator[str], progress: Progress) -> dict[str, Any]:
+    """Read the progress of an upload, one JSON message a line, until the one with the result."""
+    async for line in lines:
+        message = _message(line)
+        if "error" in message:
+            raise _in_band(message)
+        if message.get("result"):
+            return dict(message["result"])
+        total = message.get("total_chunks", 0)
+        if total:
+            progress(message.get("embedded_chunks", 0) / total)
+    message_text = "The upload ended without a result; send it again: what was embedded is not embedded again."
+    raise ApiError(0, "UNAVAILABLE", "CONNECTION_BROKEN", message_text)
+
+
+def _message(line: str) -> dict[str, Any]:
+    """Return the message of a line, `data:` of server-sent events before it or not; empty lines say nothing."""
+    text = line.removeprefix("data:").strip()
+    try:
+        return dict(json.loads(text)) if text else {}
+    except (ValueError, TypeError):
+        return {}
+
+
+def _in_band(message: dict[str, Any]) -> ApiError:
+    try:
+        return error_of_body(200, message)
+    except (KeyError, TypeError):
+        return ApiError(200, "UNKNOWN", "UNKNOWN", "The upload failed; attest logs ingest may say why.")
+
+
+async def _pieces(file: Found) -> AsyncIterator[bytes]:
+    """Yield the bytes that the file had when it was found; the connection fails when it has become shorter."""
+    left = file.size
+    opened = await asyncio.to_thread(file.path.open, "rb")
+    try:
+        while left and (piece := await asyncio.to_thread(opened.read, min(_PIECE_BYTES, left))):
+            left -= len(piece)
+            yield piece
+    finally:
+        opened.close()
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"The text is not UTF-8 (byte {error.start}); convert it, for example with iconv -t UTF-8."
+        raise ApiError(400, "INVALID_ARGUMENT", "TEXT_MALFORMED", message) from error
+
+
+def _refuse_too_large(file: Found) -> None:
+    most = MOST_BYTES.get(file.media_type, MOST_TEXT_BYTES)
+    if file.size > most:
+        message = f"The file has {file.size} bytes and may have {most}; split it."
+        raise ApiError(413, "INVALID_ARGUMENT", "DOCUMENT_TOO_LARGE", message)
