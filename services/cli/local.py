@@ -2,21 +2,21 @@
 
 import asyncio
 import os
+import sys
 import time
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import NoReturn
 
 import click
-from rich.table import Table
 
-from services.cli.console import console, fail, print_json
+from services.cli.console import fail, print_json
 from services.cli.stack.launcher import LaunchError
 from services.cli.stack.launcher import down as stop_stack
 from services.cli.stack.launcher import up as start_stack
-from services.cli.stack.part import tail
+from services.cli.stack.part import tail_with_older
 from services.cli.stack.settings import StackSettings
-from services.cli.stack.state import Phase, StackState, is_running, read_state
+from services.cli.stack.status import described, gather, now
+from services.cli.status_table import print_report
 from services.common.errors import DomainError
 from services.common.postgres.migrate import MigrationError
 from services.common.postgres.migrate import migrate as run_migrations
@@ -36,7 +36,7 @@ def up() -> None:
     try:
         started = start_stack(settings)
     except LaunchError as error:
-        fail(str(error))
+        _fail_with_log(error)
     except KeyboardInterrupt:
         fail("stopped while starting; nothing is left running.", 130)
     if not started:
@@ -59,18 +59,13 @@ def down() -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
 def status(as_json: bool) -> None:
-    """Say which parts of the local stack run; exit with 3 when it is not up."""
-    settings = from_environment(StackSettings)
-    state = read_state(settings.home)
-    running = is_running(settings.home) and state is not None
+    """Say how the local stack is and what it holds; exit with 3 when it is not whole."""
+    report = gather(from_environment(StackSettings))
     if as_json:
-        print_json(_described(settings, state if running else None))
-    elif running and state is not None:
-        _print_status(settings, state)
+        print_json(described(report, now()))
     else:
-        click.echo(f"Attest is not running in {settings.home}.   (start: attest up)")
-    ready = running and state is not None and state.phase is Phase.READY
-    raise SystemExit(0 if ready and _all_running(state) else EXIT_NOT_RUNNING)
+        print_report(report, now())
+    raise SystemExit(0 if report.whole else EXIT_NOT_RUNNING)
 
 
 @click.command()
@@ -82,7 +77,7 @@ def logs(part: str | None, lines: int, follow: bool) -> None:
     settings = from_environment(StackSettings)
     files = {name: settings.logs / f"{name}.log" for name in ([part] if part else PARTS)}
     for name, file in files.items():
-        for line in tail(file, lines, most_bytes=16 * 1024 * 1024).splitlines():
+        for line in tail_with_older(file, lines).splitlines():
             click.echo(line if part else f"{name:<11}{line}")
     if follow:
         _follow(files, labelled=part is None)
@@ -103,28 +98,11 @@ def migrate(owner_dsn: str) -> None:
     click.echo(f"The schema is at version {version}.")
 
 
-def _described(settings: StackSettings, state: StackState | None) -> dict[str, Any]:
-    described = {"home": str(settings.home), "gateway": settings.gateway_url}
-    return described | (asdict(state) if state else {"phase": Phase.STOPPED, "parts": {}})
-
-
-def _all_running(state: StackState | None) -> bool:
-    return state is not None and all(part.state == "running" for part in state.parts.values())
-
-
-def _print_status(settings: StackSettings, state: StackState) -> None:
-    up_for = int(time.time() - state.started_at)
-    out = console()
-    out.print(
-        f"Attest is {state.phase} for {up_for // 3600}:{up_for // 60 % 60:02d}:{up_for % 60:02d} in {settings.home}"
-    )
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title, justify in (("part", "left"), ("state", "left"), ("port", "right"), ("pid", "right")):
-        table.add_column(title, justify="right" if justify == "right" else "left")
-    for name, part in state.parts.items():
-        style = None if part.state == "running" else "red"
-        table.add_row(name, part.state, str(part.port), str(part.pid), style=style)
-    out.print(table)
+def _fail_with_log(error: LaunchError) -> NoReturn:
+    """Say what is wrong and then, line by line, what the log said."""
+    first, *rest = str(error).splitlines() or [""]
+    click.echo("\n".join([f"attest: {first}", *rest]), err=True)
+    sys.exit(1)
 
 
 def _follow(files: dict[str, Path], labelled: bool) -> None:
@@ -143,7 +121,8 @@ def _print_new(file: Path, place: int, label: str) -> int:
         return place
     with file.open("rb") as opened:
         end = opened.seek(0, os.SEEK_END)
-        opened.seek(min(place, end))
+        # A log that is shorter than it was has been set aside and begun anew.
+        opened.seek(place if place <= end else 0)
         for line in opened.read().decode(errors="replace").splitlines():
             click.echo(label + line)
         return opened.tell()

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from services.cli.stack.configuration import host_rules, server_settings
-from services.cli.stack.placement import Placement, make_folders, place
+from services.cli.stack.part import die_with
+from services.cli.stack.placement import Placement, binaries_version, make_folders, place
 from services.cli.stack.secrets import Secrets
 from services.common.postgres.bootstrap import RolePasswords
 from services.common.postgres.connect import wait_reachable
@@ -66,9 +67,26 @@ class Cluster:
         make_folders(placement, self.home)
         if not placement.data.exists():
             self._initdb(placement)
-        _write(placement.base / "postgresql.conf", server_settings(placement.base, self.port, self.durable))
+        _check_major_version(placement)
+        _forget_dead_server(placement)
+        self.configure()
         _write(placement.base / "pg_hba.conf", host_rules(SUPERUSER))
         _write(placement.base / "pg_ident.conf", "")
+
+    def configure(self, *, read_only: bool = False) -> None:
+        """Write the server's settings, which a running server reads at SIGHUP; raises OSError."""
+        base = self._placement().base
+        _write(base / "postgresql.conf", server_settings(base, self.port, self.durable, read_only=read_only))
+
+    @property
+    def data(self) -> Path:
+        """Return the folder of the data, which may not be there yet."""
+        return self._placement().data
+
+    @property
+    def binaries(self) -> Path:
+        """Return the folder of the programs of Postgres."""
+        return self._placement().binaries
 
     def command(self) -> ServerCommand:
         """Return how to start the server; `prepare` comes first."""
@@ -155,6 +173,7 @@ class Cluster:
             user=account.uid if account else None,
             group=account.gid if account else None,
             extra_groups=[] if account else None,
+            preexec_fn=die_with(os.getpid(), signal.SIGKILL),  # calls prctl and nothing else
         )
         if done.returncode != 0:
             raise ClusterError(f"initdb failed: {done.stderr.strip()[-2000:]}")
@@ -163,6 +182,35 @@ class Cluster:
 async def prepare(cluster: Cluster) -> None:
     """Run `Cluster.prepare` beside the event loop."""
     await asyncio.to_thread(cluster.prepare)
+
+
+def _check_major_version(placement: Placement) -> None:
+    """Raise ClusterError when the data is of another Postgres than the installed one."""
+    stored = (placement.data / "PG_VERSION").read_text(encoding="ascii").strip()
+    installed = binaries_version().split(".", 1)[0]
+    if stored != installed:
+        raise ClusterError(
+            f"{placement.data} is of Postgres {stored} and this Attest brings Postgres {installed}: "
+            "make a backup with the Attest that wrote it, and restore that into an empty ATTEST_HOME."
+        )
+
+
+def _forget_dead_server(placement: Placement) -> None:
+    """Take away the pid file of a server that was killed, since its pid may by now be somebody else's."""
+    file = placement.data / "postmaster.pid"
+    try:
+        pid = int(file.read_text(encoding="utf-8").split("\n", 1)[0])
+    except FileNotFoundError:
+        return
+    except ValueError:
+        pid = 0
+    try:
+        alive = os.fsencode(placement.data) in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        alive = False
+    if alive:
+        raise ClusterError(f"Another Postgres (pid {pid}) runs on {placement.data}; end it and try again.")
+    file.unlink()
 
 
 def _environment() -> dict[str, str]:

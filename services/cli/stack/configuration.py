@@ -57,10 +57,12 @@ _LOCAL: Mapping[str, str] = {
 _FAST_AND_LOSING: Mapping[str, str] = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
 
-def server_settings(base: Path, port: int, durable: bool) -> str:
-    """Return the text of `postgresql.conf` for the cluster in `base`."""
+def server_settings(base: Path, port: int, durable: bool, *, read_only: bool = False) -> str:
+    """Return the text of `postgresql.conf` for the cluster in `base`; `read_only` has it refuse every write."""
     files = {"hba_file": str(base / "pg_hba.conf"), "ident_file": str(base / "pg_ident.conf")}
     settings = {**files, "port": str(port), **_LOCAL, **QUIET, **({} if durable else _FAST_AND_LOSING)}
+    if read_only:
+        settings["default_transaction_read_only"] = "on"
     lines = [f"{name} = '{_quoted(value)}'" for name, value in settings.items()]
     return "\n".join(["# Written at each start; edits are lost.", *lines, ""])
 

@@ -7,15 +7,31 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import httpx2
+
+from services.cli.stack.home import HomeError, check_usable, launch_lock, make_home
+from services.cli.stack.leftovers import LeftoversError, end_leftovers
 from services.cli.stack.part import tail
 from services.cli.stack.settings import StackSettings
-from services.cli.stack.state import Phase, StackState, forget_state, is_running, read_state
+from services.cli.stack.state import (
+    Condition,
+    Phase,
+    StackState,
+    forget_state,
+    is_running,
+    read_state,
+    supervisor_pid,
+)
 
 _POLL_SECONDS = 0.05
 _STOP_SECONDS = 90.0
+_START_SECONDS = 75.0
+"""Longest wait for another command that starts the same stack; a start itself is bounded by the supervisor."""
+_LEFTOVER_SECONDS = 10.0
+"""Time that the parts of a killed supervisor get to end well."""
 
 
 class LaunchError(Exception):
@@ -23,15 +39,53 @@ class LaunchError(Exception):
 
 
 def up(settings: StackSettings, on_state: Callable[[StackState], None] = lambda _: None) -> bool:
-    """Start the stack and return once it is ready: True when it was started, False when it ran already.
+    """Start the stack, or the parts of it that are down, and return once it is ready; False when all of it ran already.
 
-    Raises LaunchError; nothing is left running then, nor after Ctrl-C.
+    Heals what a killed stack left. Raises LaunchError; nothing is left running then, nor after Ctrl-C.
     """
-    if is_running(settings.home):
+    try:
+        make_home(settings.home)
+        with launch_lock(settings.home, _START_SECONDS):
+            if is_running(settings.home):
+                return _revive(settings)
+            check_usable(settings.home)
+            end_leftovers(settings.home, _LEFTOVER_SECONDS)
+            check_ports(settings.taken_ports())
+            forget_state(settings.home)
+            _start(settings, on_state)
+    except (HomeError, LeftoversError) as error:
+        raise LaunchError(str(error)) from error
+    return True
+
+
+def down(settings: StackSettings) -> bool:
+    """Stop the stack and return once all of it has ended; False when nothing of it ran. Raises LaunchError."""
+    if not settings.home.is_dir():
         return False
-    _make_home(settings)
-    _check_ports(settings)
-    forget_state(settings.home)
+    ran = is_running(settings.home)
+    if ran:
+        _end_supervisor(settings)
+    try:
+        return end_leftovers(settings.home, _LEFTOVER_SECONDS) or ran
+    except LeftoversError as error:
+        raise LaunchError(str(error)) from error
+
+
+def _end_supervisor(settings: StackSettings) -> None:
+    deadline = time.monotonic() + _STOP_SECONDS
+    pid = None
+    while is_running(settings.home) or (pid is not None and _lives(pid)):
+        if pid is None:
+            pid = supervisor_pid(settings.home)
+            if pid is not None:
+                _signal(pid, signal.SIGTERM)
+        if time.monotonic() > deadline:
+            named = "its pid is not visible to this account" if pid is None else f"pid {pid}"
+            raise LaunchError(f"The supervisor did not end within {_STOP_SECONDS:.0f} s ({named}).")
+        time.sleep(_POLL_SECONDS)
+
+
+def _start(settings: StackSettings, on_state: Callable[[StackState], None]) -> None:
     supervisor = _spawn(settings)
     try:
         _wait_ready(settings, supervisor, on_state)
@@ -39,21 +93,47 @@ def up(settings: StackSettings, on_state: Callable[[StackState], None] = lambda 
         supervisor.send_signal(signal.SIGTERM)
         supervisor.wait(_STOP_SECONDS)
         raise
-    return True
 
 
-def down(settings: StackSettings) -> bool:
-    """Stop the stack and return once all of it has ended; False when it did not run."""
-    state = read_state(settings.home)
-    if not is_running(settings.home) or state is None:
-        return False
-    os.kill(state.pid, signal.SIGTERM)
-    deadline = time.monotonic() + _STOP_SECONDS
-    while is_running(settings.home) or _lives(state.pid):
+def _revive(settings: StackSettings) -> bool:
+    """Have a running supervisor start what is down; say whether anything was."""
+    deadline = time.monotonic() + _START_SECONDS
+    asked = False
+    while True:
+        state = read_state(settings.home)
+        if state is not None and state.phase is Phase.READY:
+            if not asked and _all_run(state):
+                return False
+            if not asked:
+                _signal(supervisor_pid(settings.home) or state.pid, signal.SIGHUP)
+                asked = True
+            elif _all_run(state) and _answers(settings):
+                return True
+        if not is_running(settings.home):
+            raise LaunchError("The stack ended meanwhile; run `attest up` again.")
         if time.monotonic() > deadline:
-            raise LaunchError(f"The supervisor (pid {state.pid}) did not end within {_STOP_SECONDS:.0f} s.")
+            raise LaunchError("The stack runs and is not whole; `attest status` says what is wrong.")
         time.sleep(_POLL_SECONDS)
-    return True
+
+
+def _all_run(state: StackState) -> bool:
+    return all(part.state is Condition.RUNNING for part in state.parts.values())
+
+
+def _answers(settings: StackSettings) -> bool:
+    try:
+        return httpx2.get(f"{settings.gateway_url}/readyz", timeout=2, trust_env=False).status_code == 200
+    except httpx2.HTTPError:
+        return False
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        return
+    except PermissionError:
+        raise LaunchError(f"The stack belongs to another account (pid {pid}); ask as that one.") from None
 
 
 def _lives(pid: int) -> bool:
@@ -64,19 +144,10 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def _make_home(settings: StackSettings) -> None:
-    try:
-        settings.home.mkdir(parents=True, exist_ok=True, mode=0o755 if os.geteuid() == 0 else 0o700)
-        settings.logs.mkdir(exist_ok=True)
-    except OSError as error:
-        raise LaunchError(
-            f"Cannot make the folder {settings.home} ({error.strerror}); set ATTEST_HOME to one that you may write to."
-        ) from error
-
-
-def _check_ports(settings: StackSettings) -> None:
+def check_ports(ports: Mapping[str, tuple[str, int]]) -> None:
+    """Raise LaunchError when one of the ports, by the variable that names it, is given twice or taken."""
     seen: dict[tuple[str, int], str] = {}
-    for variable, place in settings.taken_ports().items():
+    for variable, place in ports.items():
         if place in seen:
             raise LaunchError(f"{variable} and {seen[place]} are both {place[1]}; give each a port of its own.")
         seen[place] = variable
@@ -103,6 +174,8 @@ def _spawn(settings: StackSettings) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             [sys.executable, "-m", "services.cli.stack.supervisor"],
             cwd=settings.home,
+            # A relative ATTEST_HOME would mean another folder over there.
+            env={**os.environ, "ATTEST_HOME": str(settings.home)},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -40,8 +40,11 @@ class Part:
         self._process = process
 
     @classmethod
-    async def start(cls, spec: PartSpec, logs: Path) -> "Part":
-        """Start the process with its output at the end of `logs/<name>.log`; raise OSError when it cannot run."""
+    async def start(cls, spec: PartSpec, logs: Path, inherited: Sequence[int] = ()) -> "Part":
+        """Start the process with its output at the end of `logs/<name>.log`; raise OSError when it cannot run.
+
+        `inherited` are descriptors that it keeps open for as long as it lives.
+        """
         log = logs / f"{spec.name}.log"
         with log.open("ab") as output:
             process = await asyncio.create_subprocess_exec(
@@ -53,7 +56,8 @@ class Part:
                 stderr=output,
                 # A terminal's Ctrl-C is for the supervisor; the parts are told in order.
                 start_new_session=True,
-                preexec_fn=_die_with(os.getpid(), spec.stop_signal),  # calls prctl and nothing else
+                preexec_fn=die_with(os.getpid(), spec.stop_signal),  # calls prctl and nothing else
+                pass_fds=tuple(inherited),
                 **spec.account,
             )
         return cls(spec, process, log)
@@ -84,6 +88,11 @@ class Part:
                 os.killpg(self._process.pid, signal.SIGKILL)
             return await self._process.wait()
 
+    def end_offspring(self) -> None:
+        """Kill what a part that ended has left in its process group."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
     def last_lines(self, count: int = 15) -> str:
         """Return the end of its log."""
         return tail(self.log, count)
@@ -100,8 +109,17 @@ def tail(log: Path, count: int, most_bytes: int = 64 * 1024) -> str:
     return "\n".join(lines[-count:])
 
 
-def _die_with(parent: int, number: signal.Signals) -> Callable[[], None]:
-    """Make the hook that has the kernel signal the child when its parent is gone, however it went."""
+def tail_with_older(log: Path, count: int) -> str:
+    """Return the last lines of a log, from the file that was set aside before it where it is too short by itself."""
+    most_bytes = 16 * 1024 * 1024
+    lines = tail(log, count, most_bytes).splitlines()
+    if len(lines) < count:
+        lines = tail(log.with_name(f"{log.name}.1"), count - len(lines), most_bytes).splitlines() + lines
+    return "\n".join(lines)
+
+
+def die_with(parent: int, number: signal.Signals) -> Callable[[], None]:
+    """Return the hook that has the kernel signal the child when its parent is gone, however it went."""
 
     def hook() -> None:
         _libc.prctl(_PR_SET_PDEATHSIG, int(number))

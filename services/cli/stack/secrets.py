@@ -25,24 +25,45 @@ class Secrets:
     """Key of the passage ids, 32 bytes in hex; never rotated, or every passage gets a new id."""
 
 
+BOUND_TO_DATA = ("superuser_password", "question_salt", "content_key")
+"""Secrets that cannot be made anew once there is data."""
+
+
 class SecretsError(Exception):
     """The file of secrets cannot be used as it is."""
 
 
-def load_or_create(home: Path) -> Secrets:
+def load(home: Path) -> Secrets | None:
+    """Return the secrets of the stack in `home` as they are; None where some are missing. Raises SecretsError."""
+    stored = _read(home / FILE_NAME)
+    names = [secret.name for secret in fields(Secrets)]
+    return Secrets(**{name: stored[name] for name in names}) if stored.keys() >= set(names) else None
+
+
+def load_or_create(home: Path, *, has_data: bool = False) -> Secrets:
     """Return the secrets of the stack in `home`, making those that are missing.
 
     The file is written whole or not at all, mode 0600; an existing value is never changed. Raises SecretsError when
-    the file is there and is not what this function wrote.
+    the file is there and is not what this function wrote, or when `has_data` and what the data needs is missing.
     """
     path = home / FILE_NAME
     stored = _read(path)
+    missing = [name for name in BOUND_TO_DATA if not stored.get(name)]
+    if has_data and missing:
+        raise SecretsError(f"{path} lacks {', '.join(missing)}, which the stored data needs; restore it from a backup")
     values = {secret.name: stored.get(secret.name) or _fresh(secret.name) for secret in fields(Secrets)}
     result = Secrets(**values)
     if stored.keys() < asdict(result).keys():
         _write(path, {**stored, **asdict(result)}, replace=bool(stored))
         return Secrets(**{name: value for name, value in _read(path).items() if name in values})
     return result
+
+
+def adopt_keys(home: Path, question_salt: str, content_key: str) -> Secrets:
+    """Take the keys of a backup in place of the home's own, whose data must be gone; passwords stay or are made."""
+    current = asdict(load_or_create(home))
+    _write(home / FILE_NAME, {**current, "question_salt": question_salt, "content_key": content_key}, replace=True)
+    return load_or_create(home)
 
 
 def _fresh(name: str) -> str:

@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from services.cli.stack.rotation import LogLimits
+
 _PORT = {"least": 1, "most": 65535}
 
 
@@ -44,6 +46,12 @@ class StackSettings:
     """Host names that the gateway answers to beside localhost, comma-separated. Example: `attest.example.com`."""
     guard: str = field(default="log", metadata={"choices": ("off", "log", "block")})
     """What the guard does with a question that matches a rule."""
+    log_max_bytes: int = field(default=10 * 1024 * 1024, metadata={"least": 4096, "most": 1024**3})
+    """Size at which a log file is set aside, in bytes."""
+    log_generations: int = field(default=3, metadata={"least": 1, "most": 100})
+    """Files kept of each log, the one being written included."""
+    disk_reserve_mb: int = field(default=128, metadata={"least": 0, "most": 1_000_000})
+    """Free space in MiB below which no more documents are taken, so that those that are there can be served."""
 
     def __post_init__(self) -> None:
         """Make the home absolute, so that a detached process means the same folder."""
@@ -53,6 +61,11 @@ class StackSettings:
     def logs(self) -> Path:
         """Return the folder of the logs, one file a part."""
         return self.home / "logs"
+
+    @property
+    def log_limits(self) -> LogLimits:
+        """Return the bounds of each log."""
+        return LogLimits(self.log_max_bytes, self.log_generations)
 
     @property
     def gateway_url(self) -> str:

@@ -10,6 +10,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from services.cli.stack.leftovers import holders
+
 _LOCK = "supervisor.lock"
 _STATE = "state.json"
 
@@ -24,14 +26,34 @@ class Phase(StrEnum):
     STOPPED = "stopped"
 
 
+class Condition(StrEnum):
+    """How a part is."""
+
+    RUNNING = "running"
+    RESTARTING = "restarting"
+    """It ended by itself and is started again after a pause."""
+    DOWN = "down"
+    """It ended too often and stays down until `attest up`."""
+    ENDED = "ended"
+    """It ended while the stack was starting or stopping."""
+
+
 @dataclass(frozen=True, slots=True)
 class PartState:
     """One process of the stack."""
 
     pid: int | None
-    port: int | None
-    state: str
+    """None while it does not run."""
+    port: int
+    state: Condition
     started_at: float
+    """When the process that runs, or the last one that did, was started."""
+    restarts: int = 0
+    """How often it was started again since the stack was started."""
+    last_end: str | None = None
+    """How it ended last. Example: `killed by SIGKILL`."""
+    detail: str | None = None
+    """Why it does not run, with its last log lines where it stays down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +64,8 @@ class StackState:
     pid: int
     started_at: float
     parts: Mapping[str, PartState] = field(default_factory=dict)
+    warning: str | None = None
+    """What needs somebody's attention while the stack goes on. Example: the disk is nearly full."""
     error: str | None = None
     """Why it failed, with the last log lines of the part that died."""
 
@@ -75,21 +99,36 @@ def is_running(home: Path) -> bool:
         return True
 
 
+def supervisor_pid(home: Path) -> int | None:
+    """Return the process that holds the home's lock as a supervisor; None when none is seen."""
+    for pid in holders(home / _LOCK):
+        try:
+            if b"services.cli.stack.supervisor" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                return pid
+        except OSError:
+            continue
+    return None
+
+
 def write_state(home: Path, state: StackState) -> None:
-    """Put the state in place of the old one, whole."""
+    """Put the state in place of the old one, whole; raises OSError, as on a full disk."""
     fresh = home / f"{_STATE}.new"
     fresh.write_text(json.dumps(asdict(state), indent=2))
     fresh.replace(home / _STATE)
 
 
 def read_state(home: Path) -> StackState | None:
-    """Return the last state written; None when there is none."""
+    """Return the last state written; None when there is none, or none that can be read."""
     try:
-        raw: dict[str, Any] = json.loads((home / _STATE).read_text())
-    except (FileNotFoundError, json.JSONDecodeError):
+        raw: dict[str, Any] = json.loads((home / _STATE).read_text(encoding="utf-8"))
+        parts = {name: _part_state(part) for name, part in raw.pop("parts").items()}
+        return StackState(phase=Phase(raw.pop("phase")), parts=parts, **raw)
+    except (FileNotFoundError, ValueError, TypeError, KeyError, AttributeError):
         return None
-    parts = {name: PartState(**part) for name, part in raw.pop("parts").items()}
-    return StackState(phase=Phase(raw.pop("phase")), parts=parts, **raw)
+
+
+def _part_state(raw: dict[str, Any]) -> PartState:
+    return PartState(state=Condition(raw.pop("state")), **raw)
 
 
 def forget_state(home: Path) -> None:

@@ -1,7 +1,6 @@
-"""The supervisor of the local stack: starts the parts, says how they are, ends them in order."""
+"""The supervisor of the local stack: starts the parts, keeps them running, ends them in order."""
 
 import asyncio
-import contextlib
 import logging
 import os
 import signal
@@ -9,17 +8,20 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 
-import httpx2
-
 from services.cli.stack import parts
 from services.cli.stack.cluster import Cluster, ClusterError
-from services.cli.stack.part import Part, PartSpec
-from services.cli.stack.placement import PlacementError
+from services.cli.stack.home import HomeError, check_usable, raise_stamp
+from services.cli.stack.keeper import Keeper, never_blocked
+from services.cli.stack.leftovers import LeftoversError, parts_lock
+from services.cli.stack.part import PartSpec
+from services.cli.stack.placement import PlacementError, place
+from services.cli.stack.rotation import rotate_all
 from services.cli.stack.secrets import SecretsError, load_or_create
 from services.cli.stack.settings import StackSettings
+from services.cli.stack.space import SpaceWatch
+from services.cli.stack.starting import StartError, all_alive, gateway_ready, unready
 from services.cli.stack.state import (
     AlreadyRunningError,
-    PartState,
     Phase,
     StackState,
     supervisor_lock,
@@ -33,33 +35,35 @@ from services.common.settings import SettingsError, from_environment
 
 START_SECONDS = 60.0
 """Longest start of the whole stack."""
-_POLL_SECONDS = 0.05
+_ROUND_SECONDS = 1.0
+"""Pause between two looks at logs and disk."""
 
 _log = logging.getLogger("attest.supervisor")
-
-
-class StartError(Exception):
-    """The stack cannot start; the message says which part, why, and what its log said last."""
 
 
 class Supervisor:
     """One run of the stack."""
 
-    def __init__(self, settings: StackSettings) -> None:
-        """Take where the stack lives."""
+    def __init__(self, settings: StackSettings, parts_lock_held: int) -> None:
+        """Take where the stack lives, and the descriptor of the lock that its parts inherit."""
         self._settings = settings
-        self._parts: list[Part] = []
+        self._inherited = (parts_lock_held,)
+        self._keepers: dict[str, Keeper] = {}
         self._phase = Phase.STARTING
         self._error: str | None = None
         self._started_at = time.time()
         self._stop = asyncio.Event()
-        self._watchers: list[asyncio.Task[None]] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._told = False
+        self._cluster: Cluster | None = None
+        self._space = SpaceWatch(settings.home, settings.disk_reserve_mb * 1024 * 1024)
 
     async def run(self) -> int:
         """Run until a signal; return the exit code of the process."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
+        loop.add_signal_handler(signal.SIGHUP, self._ask_all)
         self._tell(Phase.STARTING)
         try:
             started = await self._unless_stopped(self._start())
@@ -68,6 +72,8 @@ class Supervisor:
             await self._end(Phase.FAILED)
             return 1
         if started:
+            self._tasks = [asyncio.create_task(keeper.keep()) for keeper in self._keepers.values()]
+            self._tasks.append(asyncio.create_task(self._rounds()))
             self._tell(Phase.READY)
             await self._stop.wait()
         await self._end(Phase.STOPPED)
@@ -89,100 +95,96 @@ class Supervisor:
         settings = self._settings
         try:
             async with asyncio.timeout(START_SECONDS):
-                secrets = load_or_create(settings.home)
-                cluster = Cluster(settings.home, settings.pg_port, secrets, account_name=settings.pg_user)
-                await asyncio.to_thread(cluster.prepare)
-                database = await self._launch(parts.postgres(cluster))
+                cluster = await asyncio.to_thread(self._prepare)
+                database = await self._launch(parts.postgres(cluster), self._space.too_full_to_start)
                 # The services load their model while the database starts, and wait for its schema.
-                others = [await self._launch(spec) for spec in parts.services(settings, secrets, cluster)]
-                others.append(await self._launch(parts.gateway(settings)))
-                await self._alive(database, cluster.wait_ready(START_SECONDS))
-                await self._migrate(cluster)
-                await self._all_alive(others, self._gateway_ready())
+                specs = [*parts.services(settings, cluster.secrets, cluster), parts.gateway(settings)]
+                others = [await self._launch(spec) for spec in specs]
+                await all_alive([database.part], cluster.wait_ready(START_SECONDS))
+                await migrate(cluster.role(Role.OWNER), superuser=cluster.superuser, passwords=cluster.passwords)
+                await asyncio.to_thread(raise_stamp, settings.home)
+                await all_alive([other.part for other in others], gateway_ready(settings.gateway_url))
         except TimeoutError:
-            raise StartError(self._unready()) from None
-        except (ClusterError, PlacementError, SecretsError, MigrationError, OSError) as error:
+            raise StartError(unready([keeper.part for keeper in self._keepers.values()], START_SECONDS)) from None
+        except (ClusterError, PlacementError, SecretsError, HomeError, MigrationError, OSError) as error:
             raise StartError(str(error)) from error
         except DomainError as error:
             raise StartError(error.message) from error
 
-    async def _launch(self, spec: PartSpec) -> Part:
-        part = await Part.start(spec, self._settings.logs)
-        self._parts.append(part)
-        self._watchers.append(asyncio.create_task(self._watch(part)))
+    def _prepare(self) -> Cluster:
+        """Make or heal what the home holds; blocks for seconds the first time."""
+        settings = self._settings
+        rotate_all(settings.logs, settings.log_limits)
+        check_usable(settings.home)
+        reason = self._space.too_full_to_start()
+        if reason is not None:
+            raise StartError(f"Attest cannot start: {reason}.")
+        has_data = place(settings.home, settings.pg_user).data.exists()
+        secrets = load_or_create(settings.home, has_data=has_data)
+        cluster = Cluster(settings.home, settings.pg_port, secrets, account_name=settings.pg_user)
+        cluster.prepare()
+        self._space.folder = cluster.data
+        self._cluster = cluster
+        return cluster
+
+    async def _launch(self, spec: PartSpec, blocked: Callable[[], str | None] = never_blocked) -> Keeper:
+        keeper = Keeper(spec, self._settings.logs, inherited=self._inherited, changed=self._tell_again, blocked=blocked)
+        await keeper.start()
+        self._keepers[spec.name] = keeper
         self._tell(self._phase)
-        return part
+        return keeper
 
-    async def _watch(self, part: Part) -> None:
-        code = await part.wait()
-        _log.warning("part ended", extra={"fields": {"part": part.spec.name, "code": code}})
-        self._tell(self._phase)
+    async def _rounds(self) -> None:
+        """Look after logs, disk and the state file for as long as the stack runs."""
+        while True:
+            await asyncio.to_thread(rotate_all, self._settings.logs, self._settings.log_limits)
+            await self._look_at_space()
+            if not self._told:
+                self._tell(self._phase)
+            await asyncio.sleep(_ROUND_SECONDS)
 
-    async def _migrate(self, cluster: Cluster) -> None:
-        await migrate(cluster.role(Role.OWNER), superuser=cluster.superuser, passwords=cluster.passwords)
-
-    async def _gateway_ready(self) -> None:
-        """Wait until Envoy finds every service healthy."""
-        async with httpx2.AsyncClient(trust_env=False, timeout=2) as client:
-            while True:
-                with contextlib.suppress(httpx2.HTTPError):
-                    response = await client.get(f"{self._settings.gateway_url}/readyz")
-                    if response.status_code == 200:
-                        return
-                await asyncio.sleep(_POLL_SECONDS)
-
-    async def _alive(self, part: Part, waiting: Awaitable[None]) -> None:
-        await self._all_alive([part], waiting)
-
-    async def _all_alive(self, watched: list[Part], waiting: Awaitable[None]) -> None:
-        """Wait, unless one of the parts dies meanwhile."""
-        goal = asyncio.ensure_future(waiting)
-        ends = {asyncio.ensure_future(part.wait()): part for part in watched}
+    async def _look_at_space(self) -> None:
+        if self._cluster is None or not await asyncio.to_thread(self._space.look):
+            return
+        _log.warning("disk", extra={"fields": {"low": self._space.low}})
         try:
-            await asyncio.wait((goal, *ends), return_when=asyncio.FIRST_COMPLETED)
-            for end, part in ends.items():
-                if end.done():
-                    raise StartError(_death(part, end.result()))
-            await goal
-        finally:
-            for task in (goal, *ends):
-                task.cancel()
-            await asyncio.wait((goal, *ends))
+            await asyncio.to_thread(self._cluster.configure, read_only=self._space.low)
+            pid = self._keepers["postgres"].state.pid
+            if pid is not None:
+                os.kill(pid, signal.SIGHUP)
+        except OSError as error:
+            _log.error("postgres not told of the disk", extra={"fields": {"error": error.strerror}})
+            self._space.low = not self._space.low  # so that the next round tries again
+        self._tell(self._phase)
 
-    def _unready(self) -> str:
-        logs_of_parts = "\n".join(f"--- {part.spec.name}\n{part.last_lines(5)}" for part in self._parts)
-        return f"The stack was not ready within {START_SECONDS:.0f} s. The last log lines:\n{logs_of_parts}"
+    def _ask_all(self) -> None:
+        for keeper in self._keepers.values():
+            keeper.ask()
 
     async def _end(self, last: Phase) -> None:
-        self._phase = Phase.STOPPING
         self._tell(Phase.STOPPING)
-        for watcher in self._watchers:
-            watcher.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         # The door first, then those behind it, the database last.
-        by_name = {part.spec.name: part for part in self._parts}
         for group in (("gateway",), ("answer",), ("retrieval", "ingest"), ("postgres",)):
-            await asyncio.gather(*(self._end_part(by_name[name]) for name in group if name in by_name))
+            await asyncio.gather(*(self._keepers[name].stop() for name in group if name in self._keepers))
         self._tell(last)
 
-    async def _end_part(self, part: Part) -> None:
-        ended_before = part.exit_code is not None
-        code = await part.stop()
-        if not ended_before and code != 0:
-            _log.warning("part did not end well", extra={"fields": {"part": part.spec.name, "code": code}})
+    def _tell_again(self) -> None:
+        self._tell(self._phase)
 
     def _tell(self, phase: Phase) -> None:
+        """Write the state down; where the disk has no room for it, the next round tries again."""
         self._phase = phase
-        now = {part.spec.name: _part_state(part, self._started_at) for part in self._parts}
-        write_state(self._settings.home, StackState(phase, os.getpid(), self._started_at, now, self._error))
-
-
-def _part_state(part: Part, started_at: float) -> PartState:
-    state = "running" if part.exit_code is None else f"ended with {part.exit_code}"
-    return PartState(part.pid, part.spec.port, state, started_at)
-
-
-def _death(part: Part, code: int) -> str:
-    return f"{part.spec.name} ended with {code} while starting. Its last log lines ({part.log}):\n{part.last_lines()}"
+        now = {name: keeper.state for name, keeper in self._keepers.items()}
+        state = StackState(phase, os.getpid(), self._started_at, now, self._space.warning(), self._error)
+        try:
+            write_state(self._settings.home, state)
+            self._told = True
+        except OSError as error:
+            self._told = False
+            _log.error("state not written", extra={"fields": {"error": error.strerror}})
 
 
 def _main(run: Callable[[StackSettings], int]) -> None:
@@ -198,11 +200,13 @@ def _run(settings: StackSettings) -> int:
     logs.configure("supervisor")
     settings.logs.mkdir(parents=True, exist_ok=True)
     try:
-        with supervisor_lock(settings.home):
-            return asyncio.run(Supervisor(settings).run())
+        with supervisor_lock(settings.home), parts_lock(settings.home) as held:
+            return asyncio.run(Supervisor(settings, held).run())
     except AlreadyRunningError:
         sys.stderr.write(f"Another supervisor runs the stack in {settings.home}.\n")
-        return 1
+    except LeftoversError as error:
+        sys.stderr.write(f"{error}\n")
+    return 1
 
 
 if __name__ == "__main__":
