@@ -52,11 +52,11 @@ lock: ## Resolve the lock files anew
 ##@ Develop
 GEN := protos/gen
 
-.PHONY: test check format generate check-generate lint-protos
+.PHONY: test check format generate check-generate lint-protos docs check-docs
 test: setup-dev ## Run all tests, on ports and a home of their own
 	@$(BIN)/python -m pytest
 
-check: check-generate lint-protos ## Everything that CI checks beside the tests
+check: check-generate lint-protos check-docs ## Everything that CI checks beside the tests
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
@@ -73,6 +73,13 @@ check-generate: setup-dev
 	@mkdir -p build && rm -rf build/gen && scripts/generate.sh build/gen
 	@diff -r -x __pycache__ -x '*.egg-info' $(GEN) build/gen >build/generate.diff \
 		|| { cat build/generate.diff; echo "The stubs are stale: run 'make generate' and commit." >&2; exit 1; }
+
+docs: setup-dev ## Make the generated pages of docs/
+	@$(BIN)/python scripts/docs.py
+	@$(BIN)/python scripts/docs.py schema
+
+check-docs: setup-dev
+	@$(BIN)/python scripts/docs.py --check
 
 lint-protos: setup-dev
 	@mkdir -p build && scripts/protoc.sh --include_source_info --descriptor_set_out=build/lint.binpb
