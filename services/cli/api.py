@@ -106,15 +106,11 @@ def result(response: httpx2.Response) -> dict[str, Any]:
         raise ApiError(response.status_code, "UNKNOWN", "NOT_ATTEST", message) from error
 
 
-def error_of_body(status: int, body: Any, retry_after: float | None = None) -> ApiError:
-    """Return the error that a body of the one shape describes; raise KeyError or TypeError for another body."""
-    return ApiError(status, body["code"], body["reason"], body["error"], retry_after)
-
-
 def _error(response: httpx2.Response) -> ApiError:
     retry_after = _seconds(response.headers.get("retry-after", ""))
     try:
-        return error_of_body(response.status_code, response.json(), retry_after)
+        body = response.json()
+        return ApiError(response.status_code, body["code"], body["reason"], body["error"], retry_after)
     except (ValueError, KeyError, TypeError):
         message = f"The gateway answered {response.status_code}; attest logs gateway may say why."
         return ApiError(response.status_code, "UNKNOWN", "UNKNOWN", message, retry_after)

@@ -67,10 +67,11 @@ class Batch:
 
     observer: Observer
     done: list[Done] = field(default_factory=list)
-    unreachable: ApiError | None = None
+    gave_up: ApiError | None = None
+    """The error after which no more files were tried: the service stayed away for longer than a file waits."""
 
     async def run(self, sender: Sends, files: Iterable[Found], jobs: int) -> None:
-        """Send the files, at most `jobs` at a time, and stop early when the gateway does not listen any more."""
+        """Send the files, at most `jobs` at a time, and stop early when the service stays away."""
         queue = iter(files)
         async with asyncio.TaskGroup() as group:
             for _ in range(jobs):
@@ -78,7 +79,7 @@ class Batch:
 
     async def _work(self, sender: Sends, queue: Iterator[Found]) -> None:
         for file in queue:
-            if self.unreachable:
+            if self.gave_up:
                 return
             done = await self._deal_with(sender, file)
             self.done.append(done)
@@ -88,8 +89,8 @@ class Batch:
         try:
             result = await self._send_patiently(sender, file)
         except ApiError as error:
-            if error.unreachable:
-                self.unreachable = error
+            if error.unreachable or is_busy(error):
+                self.gave_up = error
             return Done(file.path, file.source_url, Outcome.FAILED, error=error)
         except OSError as error:
             why = error.strerror or "it cannot be read"
@@ -120,13 +121,18 @@ def pause_before_next(error: ApiError, sends: int, waited: float) -> float | Non
     """
     if error.unreachable:
         most = REACH_SECONDS
-    elif error.status in (429, 503) or error.code in ("ABORTED", "UNAVAILABLE"):
+    elif is_busy(error) or error.code == "ABORTED":
         most = WAIT_SECONDS
-    elif error.code == "DEADLINE_EXCEEDED":
+    elif error.code in ("UNAVAILABLE", "DEADLINE_EXCEEDED") and sends < _MOST_SENDS:
         most = WAIT_SECONDS * _MOST_SENDS
     else:
         return None
-    if sends >= _MOST_SENDS and error.reason in ("CONNECTION_BROKEN", "CLIENT_TIMEOUT", "UPSTREAM_TIMEOUT"):
-        return None
-    pause = error.retry_after or min(_LONGEST_PAUSE, 0.5 * 2 ** min(sends, 6)) * random.uniform(0.75, 1.0)  # noqa: S311  # spreads waits, guards nothing
+    grown = min(_LONGEST_PAUSE, 0.5 * 2 ** min(sends, 6))
+    pause = error.retry_after or grown * random.uniform(0.75, 1.0)  # noqa: S311  # spreads waits, guards nothing
     return pause if waited + pause <= most else None
+
+
+def is_busy(error: ApiError) -> bool:
+    """Tell whether the service refused whatever the file: a budget is used up, or a part is away or overloaded."""
+    busy = error.code in ("RESOURCE_EXHAUSTED", "UNAVAILABLE") and error.status != 0
+    return busy or error.status in (429, 503)

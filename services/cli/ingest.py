@@ -8,6 +8,7 @@ import click
 
 from services.cli.api import ApiError
 from services.cli.batch import Batch, Outcome
+from services.cli.calls import described, exit_code
 from services.cli.collect import Collection, PathError, collect
 from services.cli.console import Exit, fail, print_json
 from services.cli.progress import Bar
@@ -63,7 +64,7 @@ def ingest(
 
 
 def ingest_files(url: str, collection: Collection, lane: str | None, jobs: int) -> tuple[Report, ApiError | None]:
-    """Ingest what was collected and show how it goes; return the report, and the error when nobody listened any more.
+    """Ingest what was collected and show how it goes; return the report, and the error that ended it before its end.
 
     Ctrl-C ends it early and is noted in the report.
     """
@@ -76,8 +77,8 @@ def ingest_files(url: str, collection: Collection, lane: str | None, jobs: int) 
         except KeyboardInterrupt:
             interrupted = True
         except ApiError as error:
-            batch.unreachable = error
-    return Report(collection, batch.done, time.monotonic() - began, interrupted), batch.unreachable
+            batch.gave_up = error
+    return Report(collection, batch.done, time.monotonic() - began, interrupted), batch.gave_up
 
 
 async def _run(batch: Batch, url: str, collection: Collection, lane: str | None, jobs: int) -> None:
@@ -94,5 +95,5 @@ def _exit(report: Report, lost: ApiError | None) -> None:
             Exit.INTERRUPTED,
         )
     if lost:
-        fail(f"{lost} Then run the same command again to go on.", Exit.NOT_RUNNING)
+        fail(f"{described(lost)} Run the same command again to go on.", exit_code(lost))
     raise SystemExit(Exit.FAILED if report.count(Outcome.FAILED) else Exit.OK)

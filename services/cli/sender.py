@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import httpx2
 
-from services.cli.api import TIMEOUT_SECONDS, ApiError, Progress, error_of_body, named_failures, result
+from services.cli.api import TIMEOUT_SECONDS, ApiError, Progress, named_failures, result
 from services.cli.collect import Found
 
 _MIB = 1024 * 1024
@@ -67,8 +67,8 @@ async def _last_result(lines: AsyncIterator[str], progress: Progress) -> dict[st
     """Read the progress of an upload, one JSON message a line, until the one with the result."""
     async for line in lines:
         message = _message(line)
-        if "error" in message:
-            raise _in_band(message)
+        if message.get("error"):
+            raise _in_band(message["error"])
         if message.get("result"):
             return dict(message["result"])
         total = message.get("total_chunks", 0)
@@ -87,11 +87,9 @@ def _message(line: str) -> dict[str, Any]:
         return {}
 
 
-def _in_band(message: dict[str, Any]) -> ApiError:
-    try:
-        return error_of_body(200, message)
-    except (KeyError, TypeError):
-        return ApiError(200, "UNKNOWN", "UNKNOWN", "The upload failed; attest logs ingest may say why.")
+def _in_band(error: dict[str, Any]) -> ApiError:
+    """Return the error that ends an upload whose status line was long gone."""
+    return ApiError(200, error["code"], error["reason"], error["message"])
 
 
 async def _pieces(file: Found) -> AsyncIterator[bytes]:

@@ -125,11 +125,34 @@ async def test_a_gateway_that_is_gone_ends_the_batch(monkeypatch: pytest.MonkeyP
 
     batch = await run(absent, 10, jobs=1)
 
-    assert batch.unreachable is ABSENT
+    assert batch.gave_up is ABSENT
     assert len(batch.done) == 1
 
 
-async def test_a_broken_connection_is_tried_three_times() -> None:
+async def test_a_service_that_stays_away_ends_the_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.cli.batch.WAIT_SECONDS", 0.0)
+
+    async def away(file: Found, sends: int) -> dict[str, Any]:
+        raise DOWN
+
+    batch = await run(away, 10, jobs=1)
+
+    assert batch.gave_up is DOWN
+    assert len(batch.done) == 1
+
+
+async def test_a_document_that_somebody_else_ingests_too_ends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("services.cli.batch.WAIT_SECONDS", 0.0)
+
+    async def met(file: Found, sends: int) -> dict[str, Any]:
+        raise ApiError(409, "ABORTED", "DOCUMENT_BUSY", "Again.")
+
+    batch = await run(met, 3)
+
+    assert [done.outcome for done in batch.done] == [Outcome.FAILED] * 3
+
+
+def test_a_broken_connection_is_tried_three_times() -> None:
     assert pause_before_next(BROKEN, 1, 0) is not None
     assert pause_before_next(BROKEN, 2, 5) is not None
     assert pause_before_next(BROKEN, 3, 10) is None

@@ -82,7 +82,8 @@ async def test_a_refused_upload_says_what_the_service_says(gateway: ScriptedGate
 
 
 async def test_an_error_after_progress_is_an_error(gateway: ScriptedGateway, tmp_path: Path) -> None:
-    steps = [{"total_chunks": 4, "embedded_chunks": 1}, {"error": "Full.", "code": "INTERNAL", "reason": "DISK_FULL"}]
+    error = {"code": "INTERNAL", "reason": "DISK_FULL", "message": "Full."}
+    steps = [{"total_chunks": 4, "embedded_chunks": 1, "result": None, "error": None}, {"error": error}]
     gateway.will(UPLOAD, 200, "\n".join(json.dumps(step) for step in steps).encode())
 
     with pytest.raises(ApiError, match=r"Full\.") as caught:
