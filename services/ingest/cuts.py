@@ -4,8 +4,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 
+# Possessive, and tried only where a run of stops begins: a page of dots is read once, not once per dot.
 _SENTENCE = re.compile(
-    r"""[.!?\u2026\u061f\u06d4\u0964]+["'\u2019\u201d)\]*_`]*(?=\s)\s+|[\u3002\uff01\uff1f]+\s*|\n\s*\n"""
+    r"""(?<![.!?\u2026\u061f\u06d4\u0964])[.!?\u2026\u061f\u06d4\u0964]++["'\u2019\u201d)\]*_`]*+\s++"""
+    r"""|[\u3002\uff01\uff1f]++\s*+|\n[^\S\n]*+\n\s*+"""
 )
 _FIRST_GUESS = 256
 """Characters that a piece is first tried with; the next ones start from the length of the last."""

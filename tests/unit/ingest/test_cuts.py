@@ -80,3 +80,11 @@ def test_every_piece_fits_or_is_one_character(text: str, size: int, holes: set[i
 
     for start, end in cuts.fitting(text, 0, len(text), fits):
         assert fits(start, end) or end - start == 1
+
+
+@pytest.mark.parametrize("unit", [".", ".*", '!"', "\n ", "…"])
+def test_a_page_of_stops_is_read_in_one_pass(unit: str) -> None:
+    """Read once per stop it would take minutes, and hold the interpreter for as long."""
+    text = unit * 300_000
+
+    assert sum(end - start for start, end in cuts.sentences(text, 0, len(text))) == len(text)
