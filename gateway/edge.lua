@@ -3,7 +3,7 @@
 
 -- HTTP status of a reply that Envoy made itself -> code, reason, what to do.
 local BY_STATUS = {
-  [400] = { "INVALID_ARGUMENT", "MALFORMED_REQUEST", "The request cannot be read: check its path and headers, and that each field of the body has its documented type." },
+  [400] = { "INVALID_ARGUMENT", "MALFORMED_REQUEST", "The request cannot be read: check its path, query and headers, and that each field has its documented type." },
   [403] = { "PERMISSION_DENIED", "UPGRADE_REFUSED", "This address takes no upgrade: send a plain request." },
   [404] = { "NOT_FOUND", "ROUTE_UNKNOWN", "There is nothing at this path: check its spelling, and leave out a trailing slash." },
   [405] = { "UNIMPLEMENTED", "METHOD_NOT_ALLOWED", "This path does not take this method: see the Allow header." },
@@ -33,9 +33,13 @@ local UNEXPLAINED = {
   UNIMPLEMENTED = { "UNIMPLEMENTED", "NOT_IMPLEMENTED", "The service does not offer this yet." },
 }
 
+local UPLOAD = "/api/documents/upload"
 local DEFAULT_DEADLINE_S, LONGEST_DEADLINE_S, GATEWAY_GRACE_S = 30, 120, 5
 -- Embedding a long document takes its time.
-local SLOW_PATHS = { ["/api/documents"] = true }
+local SLOW_POSTS = {
+  ["/api/documents"] = true, [UPLOAD] = true,
+  ["/attest.ingest.v1.IngestService/IngestDocument"] = true, ["/attest.ingest.v1.IngestService/UploadDocument"] = true,
+}
 local SECONDS = { H = 3600, M = 60, S = 1, m = 1e-3, u = 1e-6, n = 1e-9 }
 
 local function valid_traceparent(value)
@@ -51,9 +55,14 @@ local function seconds_of(value)
   return tonumber(amount) * SECONDS[unit]
 end
 
+local function path_of(headers)
+  return headers:get(":path"):match("^[^?]*")
+end
+
 -- The service gets the caller's deadline within bounds; Envoy waits longer, so that the service can say why.
 local function set_deadline(headers)
-  local default = SLOW_PATHS[headers:get(":path")] and LONGEST_DEADLINE_S or DEFAULT_DEADLINE_S
+  local slow = headers:get(":method") == "POST" and SLOW_POSTS[path_of(headers)]
+  local default = slow and LONGEST_DEADLINE_S or DEFAULT_DEADLINE_S
   local seconds = math.min(seconds_of(headers:get("grpc-timeout")) or default, LONGEST_DEADLINE_S)
   headers:replace("grpc-timeout", string.format("%dm", math.max(1, math.floor(seconds * 1000))))
   headers:replace("x-envoy-upstream-rq-timeout-ms", string.format("%d", (seconds + GATEWAY_GRACE_S) * 1000))
@@ -62,6 +71,9 @@ end
 function envoy_on_request(handle)
   local headers = handle:headers()
   set_deadline(headers)
+  if path_of(headers) == UPLOAD then
+    handle:streamInfo():dynamicMetadata():set("attest", "lines", true)
+  end
   local value = headers:get("traceparent")
   if value == nil or headers:getNumValues("traceparent") ~= 1 or not valid_traceparent(value) then
     headers:remove("traceparent")
@@ -116,7 +128,12 @@ function envoy_on_response(handle)
   headers:remove("grpc-message")
   headers:remove("grpc-accept-encoding")
   local status = tonumber(headers:get(":status")) or 500
-  if status < 400 then return end
+  if status < 400 then
+    -- The transcoder calls its lines plain JSON.
+    local known = handle:streamInfo():dynamicMetadata():get("attest")
+    if known and known.lines then headers:replace("content-type", "application/x-ndjson") end
+    return
+  end
 
   headers:replace("content-type", "application/json")
   -- Waiting for the body ends the life of `headers`.

@@ -24,8 +24,10 @@ async def upstream_session() -> AsyncIterator[Upstream]:
 def upstream(upstream_session: Upstream) -> Iterator[Upstream]:
     upstream_session.script.calls.clear()
     upstream_session.script.behaviours.clear()
+    upstream_session.script.reception = None
     yield upstream_session
     upstream_session.script.behaviours.clear()
+    upstream_session.script.reception = None
 
 
 @pytest.fixture

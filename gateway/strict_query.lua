@@ -1,0 +1,68 @@
+-- Admits a request only if each parameter of its query is a field of the request message, given once and well escaped; what
+-- links carry for statistics (utm_*) is taken out. Also admits a document only with a content type of a document.
+-- Per route: LuaPerRoute.filter_context {fields: {<JSON name or proto name>: <proto name>}, media: {<content type>: true},
+-- most: <bytes>}; a route without `media` takes no body.
+
+local FAULTS = {
+  broken = { "500", "INTERNAL", "Something failed on this side: try again, and give the x-request-id of the response if it fails again." },
+  media = { "415", "MEDIA_TYPE_UNSUPPORTED", "The body must be a document: send the header Content-Type: application/pdf, text/markdown, text/plain or application/octet-stream." },
+  large = { "413", "REQUEST_TOO_LARGE", "The document is larger than this path takes: split it." },
+  body = { "400", "MALFORMED_REQUEST", "This call takes no body: send none." },
+  malformed = { "400", "MALFORMED_REQUEST", "The query string cannot be read: escape its values as a URL asks for." },
+  unknown = { "400", "FIELD_UNKNOWN", "The query string has a parameter that this call does not know: see the documentation for the names." },
+  duplicate = { "400", "FIELD_DUPLICATE", "The query string gives a parameter twice: give each parameter once." },
+}
+
+local function refuse(handle, fault)
+  local entry = FAULTS[fault]
+  local code = fault == "broken" and "INTERNAL" or "INVALID_ARGUMENT"
+  local body = string.format('{"error":"%s","code":"%s","reason":"%s"}\n', entry[3], code, entry[2])
+  handle:respond({ [":status"] = entry[1], ["content-type"] = "application/json" }, body)
+end
+
+-- The query with proto names and without what is ignored, or nil and the name of the fault.
+local function checked(query, fields)
+  local kept, seen = {}, {}
+  for pair in query:gmatch("[^&]+") do
+    local key, value = pair:match("^([^=]*)=?(.*)$")
+    if not key:find("^utm_") then
+      local field = fields[key]
+      if not field then return nil, "unknown" end
+      if seen[field] then return nil, "duplicate" end
+      if value:gsub("%%%x%x", ""):find("%", 1, true) then return nil, "malformed" end
+      seen[field] = true
+      kept[#kept + 1] = field .. "=" .. value
+    end
+  end
+  return table.concat(kept, "&")
+end
+
+local function media_of(headers)
+  if headers:getNumValues("content-type") ~= 1 then return "" end
+  return headers:get("content-type"):lower():match("^([^;%s]*)%s*$") or
+    headers:get("content-type"):lower():match("^([^;%s]*)%s*;") or ""
+end
+
+local function fault_of(handle)
+  local headers, context = handle:headers(), handle:filterContext()
+  local media = context:get("media")
+  if media then
+    if not media[media_of(headers)] then return "media" end
+    -- A length that is not declared is the service's to judge, which has begun to answer by then.
+    if tonumber(headers:get("content-length") or "0") > context:get("most") then return "large" end
+  elseif headers:get("transfer-encoding") or (headers:get("content-length") or "0") ~= "0" then
+    return "body"
+  end
+  local path, query = headers:get(":path"):match("^([^?]*)%?(.*)$")
+  if not path then return nil end
+  local kept, fault = checked(query, context:get("fields"))
+  if fault then return fault end
+  headers:replace(":path", kept == "" and path or path .. "?" .. kept)
+end
+
+function envoy_on_request(handle)
+  -- An error in a script would let the request pass: refuse it instead.
+  local ok, fault = pcall(fault_of, handle)
+  if not ok then return refuse(handle, "broken") end
+  if fault then refuse(handle, fault) end
+end
