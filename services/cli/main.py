@@ -5,6 +5,7 @@ import sys
 import click
 
 from services.cli.ask import ask
+from services.cli.backup import backup, restore
 from services.cli.console import Exit, fail
 from services.cli.demo import demo
 from services.cli.documents import documents
@@ -23,7 +24,7 @@ def attest() -> None:
     """
 
 
-for command in (up, down, status, logs, migrate, demo, ingest, ask, search, documents):
+for command in (up, down, status, logs, migrate, demo, ingest, ask, search, documents, backup, restore):
     attest.add_command(command)
 
 

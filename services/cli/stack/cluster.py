@@ -112,6 +112,10 @@ class Cluster:
         """Return once the server answers; raise UnavailableError when it does not within `timeout_s`."""
         await wait_reachable(self.superuser, timeout_s)
 
+    def client_environment(self) -> dict[str, str]:
+        """Return the environment in which the client programs of Postgres enter as the superuser."""
+        return {**_environment(), "PGPASSWORD": self.secrets.superuser_password}
+
     @property
     def superuser(self) -> DatabaseSettings:
         """Return the superuser's connection to the maintenance database."""

@@ -95,11 +95,15 @@ def raise_stamp(home: Path) -> None:
 
 @contextmanager
 def being_restored(home: Path) -> Iterator[None]:
-    """Mark the home as unusable until the block ends well."""
-    marker = home / _UNFINISHED_RESTORE
-    marker.touch()
+    """Mark the home as unusable, until the block ends well."""
+    (home / _UNFINISHED_RESTORE).touch()
     yield
-    marker.unlink()
+    forget_unfinished_restore(home)
+
+
+def forget_unfinished_restore(home: Path) -> None:
+    """Take the mark away."""
+    (home / _UNFINISHED_RESTORE).unlink(missing_ok=True)
 
 
 def half_restored(home: Path) -> bool:

@@ -30,7 +30,7 @@ _POLL_SECONDS = 0.05
 _STOP_SECONDS = 90.0
 _START_SECONDS = 75.0
 """Longest wait for another command that starts the same stack; a start itself is bounded by the supervisor."""
-_LEFTOVER_SECONDS = 10.0
+LEFTOVER_SECONDS = 10.0
 """Time that the parts of a killed supervisor get to end well."""
 
 
@@ -49,7 +49,7 @@ def up(settings: StackSettings, on_state: Callable[[StackState], None] = lambda 
             if is_running(settings.home):
                 return _revive(settings)
             check_usable(settings.home)
-            end_leftovers(settings.home, _LEFTOVER_SECONDS)
+            end_leftovers(settings.home, LEFTOVER_SECONDS)
             check_ports(settings.taken_ports())
             forget_state(settings.home)
             _start(settings, on_state)
@@ -66,7 +66,7 @@ def down(settings: StackSettings) -> bool:
     if ran:
         _end_supervisor(settings)
     try:
-        return end_leftovers(settings.home, _LEFTOVER_SECONDS) or ran
+        return end_leftovers(settings.home, LEFTOVER_SECONDS) or ran
     except LeftoversError as error:
         raise LaunchError(str(error)) from error
 

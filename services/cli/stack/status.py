@@ -91,7 +91,7 @@ def gather(settings: StackSettings) -> Report:
     versions = {"attest": attest_version(), **_installed_versions()}
     contents, database = None, "not running"
     if state is not None:
-        contents, database, served = asyncio.run(_ask_database(settings))
+        contents, database, served = asyncio.run(ask_database(settings))
         versions |= served
     return Report(settings.home, settings.gateway_url, state, versions, contents, database, _disk(settings))
 
@@ -130,7 +130,8 @@ def now() -> float:
     return time.time()
 
 
-async def _ask_database(settings: StackSettings) -> tuple[Contents | None, str, dict[str, str]]:
+async def ask_database(settings: StackSettings) -> tuple[Contents | None, str, dict[str, str]]:
+    """Return what the database holds, `reachable` or why it is not, and the versions that it names."""
     try:
         secrets = load(settings.home)
     except (SecretsError, OSError):

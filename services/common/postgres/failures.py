@@ -18,7 +18,9 @@ _UNREACHABLE = (
     pg.InternalClientError,
 )
 _NOT_MIGRATED = (pg.UndefinedTableError, pg.UndefinedFunctionError, pg.UndefinedColumnError, pg.InvalidSchemaNameError)
-_BUSY = (pg.QueryCanceledError, pg.LockNotAvailableError, pg.OutOfMemoryError, pg.DiskFullError)
+_BUSY = (pg.QueryCanceledError, pg.LockNotAvailableError)
+# The local supervisor makes the database read-only while its disk is nearly full.
+_FULL = (pg.DiskFullError, pg.ReadOnlySQLTransactionError)
 _MET = (pg.DeadlockDetectedError, pg.SerializationError)
 
 
@@ -28,6 +30,13 @@ def domain_error(error: Exception) -> DomainError | None:
         return unmigrated()
     if isinstance(error, (*_BUSY, TimeoutError)):
         return ResourceExhaustedError(Reason.SERVICE_BUSY, "The database took too long; try again.")
+    if isinstance(error, pg.OutOfMemoryError):
+        return ResourceExhaustedError(Reason.SERVICE_BUSY, "The database has run out of memory; try again.")
+    if isinstance(error, _FULL):
+        return ResourceExhaustedError(
+            Reason.STORAGE_FULL,
+            "The database takes no writes, since its disk is full or nearly so; free some space, then try again.",
+        )
     if isinstance(error, _MET):
         return AbortedError(Reason.SERVICE_BUSY, "Two writers met; try again.")
     if isinstance(error, (*_UNREACHABLE, OSError)):
