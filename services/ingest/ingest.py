@@ -3,19 +3,32 @@
 import asyncio
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from services.common.errors import AbortedError, InvalidArgumentError, Reason, UnavailableError
-from services.ingest.chunking import CHUNKER_VERSION, chunk
+from services.ingest.chunking import CHUNKER_VERSION
+from services.ingest.embedding import Report, ResumedEmbedding, unheard
 from services.ingest.keys import chunk_keys, document_id
-from services.ingest.model import Chunk, EmbeddingSpace, Lane, NewDocument, Outcome, PageText, StoredDocument
-from services.ingest.ports import DocumentStore, Embedder, TokenCounter
-from services.ingest.readers import ReadDocument, read_document
+from services.ingest.media import PDF
+from services.ingest.model import (
+    Chunk,
+    ChunkedDocument,
+    EmbeddingSpace,
+    Lane,
+    NewDocument,
+    Outcome,
+    ReadingTask,
+    StoredDocument,
+)
+from services.ingest.ports import DocumentReader, DocumentStore, Embedder, VectorCache
 from services.ingest.request import IngestRequest
 
 _ATTEMPTS = 3
 """Tries of an ingest that met another one on the same document or a change of the embedding space."""
+
+PDF_READER_VERSION = 1
+"""Changes whenever the same PDF may give another text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,54 +48,69 @@ class IngestDocument:
     """Ingests one document at a time; the same bytes under the same settings change nothing."""
 
     def __init__(
-        self, store: DocumentStore, embedder: Embedder, tokens: TokenCounter, *, model: str, content_key: bytes
+        self,
+        store: DocumentStore,
+        cache: VectorCache,
+        embedder: Embedder,
+        reader: DocumentReader,
+        *,
+        model: str,
+        content_key: bytes,
     ) -> None:
         """Take the collaborators, the name of the embedder's model, and the key that ids are made with."""
         self._store = store
+        self._cache = cache
         self._embedder = embedder
-        self._tokens = tokens
+        self._reader = reader
         self._model = model
         self._content_key = content_key
 
-    async def __call__(self, request: IngestRequest) -> IngestResult:
-        """Ingest and return what was done.
+    async def __call__(self, request: IngestRequest, report: Report = unheard) -> IngestResult:
+        """Ingest and return what was done; `report` hears how much is embedded.
 
-        Raises InvalidArgumentError with DOCUMENT_EMPTY, NotFoundError with LANE_UNKNOWN, AbortedError when others keep
-        changing the same document, UnavailableError with SPACE_MISMATCH.
+        Raises what `DocumentReader.read` does, InvalidArgumentError with DOCUMENT_EMPTY, NotFoundError with
+        LANE_UNKNOWN, AbortedError when others keep changing the same document, UnavailableError with SPACE_MISMATCH.
         """
+        lane = await self._store.lane(request.lane)
+        settings_sha256 = settings_fingerprint(request, lane)
+        read: _Read | None = None
         for attempt in range(1, _ATTEMPTS + 1):
+            space = await self._space()
+            stored = await self._store.find(request.tenant, request.lane, request.source_url)
+            if stored is not None and _same(stored, request.content.sha256, settings_sha256, space):
+                return IngestResult(Outcome.UNCHANGED, stored, chunks_kept=stored.chunk_count)
+            read = read or await self._read(request, lane, settings_sha256)
             try:
-                return await self._once(request)
+                return await self._replace(read, space, report)
             except AbortedError:
                 if attempt == _ATTEMPTS:
                     raise
         raise AssertionError("the last attempt returns or raises")
 
-    async def _once(self, request: IngestRequest) -> IngestResult:
-        lane = await self._store.lane(request.lane)
-        space = await self._space()
-        content_sha256 = hashlib.sha256(request.content.encode()).digest()
-        settings_sha256 = settings_fingerprint(request, lane)
-        stored = await self._store.find(request.tenant, request.lane, request.source_url)
-        if stored is not None and _same(stored, content_sha256, settings_sha256, space):
-            return IngestResult(Outcome.UNCHANGED, stored, chunks_kept=stored.chunk_count)
-        read, chunks = await asyncio.to_thread(self._read_and_chunk, request, lane)
-        if not chunks:
+    async def _read(self, request: IngestRequest, lane: Lane, settings_sha256: bytes) -> "_Read":
+        address = request.filename or request.source_url
+        task = ReadingTask(request.media_type, address, request.title, lane)
+        read = await self._reader.read(request.content, task)
+        if not read.chunks:
             raise InvalidArgumentError(Reason.DOCUMENT_EMPTY, "The document holds no text to search.")
-        document = self._document(request, read, content_sha256, settings_sha256)
-        keyed = chunk_keys(self._content_key, request.tenant, request.lane, request.source_url, chunks)
-        there = await self._store.embedded_chunks(request.tenant, space.space_id, list(keyed))
-        new = {key: part for key, part in keyed.items() if key not in there}
-        embedded = await self._embedder.embed([part.embedding_text for part in new.values()])
-        vectors = dict(zip(new, embedded, strict=True))
-        replaced = await self._store.replace(document, space.space_id, keyed, vectors)
+        place = (self._content_key, request.tenant, request.lane, request.source_url)
+        keyed = await asyncio.to_thread(chunk_keys, *place, read.chunks)
+        return _Read(_document(request, read, document_id(*place), settings_sha256), keyed, read.warnings)
+
+    async def _replace(self, read: "_Read", space: EmbeddingSpace, report: Report) -> IngestResult:
+        document = read.document
+        there = await self._store.embedded_chunks(document.tenant, space.space_id, list(read.chunks))
+        new = {key: part for key, part in read.chunks.items() if key not in there}
+        embedding = ResumedEmbedding(self._cache, self._embedder, document, space)
+        embedded = await embedding(new, report)
+        replaced = await self._store.replace(document, space.space_id, read.chunks, embedded.vectors)
         return IngestResult(
             outcome=Outcome.CREATED if replaced.document.version == 1 else Outcome.REPLACED,
             document=replaced.document,
             chunks_added=replaced.chunks_added,
             chunks_kept=replaced.chunks_kept,
             chunks_removed=replaced.chunks_removed,
-            tokens_embedded=sum(part.token_count for part in new.values()),
+            tokens_embedded=embedded.tokens,
             warnings=read.warnings,
         )
 
@@ -95,30 +123,34 @@ class IngestDocument:
             )
         return space
 
-    def _read_and_chunk(self, request: IngestRequest, lane: Lane) -> tuple[ReadDocument, list[Chunk]]:
-        read = read_document(request.content, request.media_type, request.source_url, request.title)
-        return read, chunk(read, lane, self._tokens)
 
-    def _document(
-        self, request: IngestRequest, read: ReadDocument, content_sha256: bytes, settings_sha256: bytes
-    ) -> NewDocument:
-        return NewDocument(
-            document_id=document_id(self._content_key, request.tenant, request.lane, request.source_url),
-            tenant=request.tenant,
-            lane=request.lane,
-            source_url=request.source_url,
-            title=read.title,
-            media_type=request.media_type,
-            content_sha256=content_sha256,
-            settings_sha256=settings_sha256,
-            metadata={**read.metadata, **request.metadata},
-            pages=(PageText(page=None, text=read.text),),
-        )
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A document that only needs its vectors."""
+
+    document: NewDocument
+    chunks: Mapping[str, Chunk]
+    warnings: Sequence[str]
+
+
+def _document(request: IngestRequest, read: ChunkedDocument, id_: str, settings_sha256: bytes) -> NewDocument:
+    return NewDocument(
+        document_id=id_,
+        tenant=request.tenant,
+        lane=request.lane,
+        source_url=request.source_url,
+        title=read.title,
+        media_type=request.media_type,
+        content_sha256=request.content.sha256,
+        settings_sha256=settings_sha256,
+        metadata={**read.metadata, **request.metadata},
+        pages=read.pages,
+    )
 
 
 def settings_fingerprint(request: IngestRequest, lane: Lane) -> bytes:
     """Hash what the stored document depends on beside its content; 32 bytes."""
-    settings = {
+    settings: dict[str, object] = {
         "chunker": CHUNKER_VERSION,
         "chunk_tokens": lane.chunk_tokens,
         "overlap_tokens": lane.overlap_tokens,
@@ -126,6 +158,10 @@ def settings_fingerprint(request: IngestRequest, lane: Lane) -> bytes:
         "media_type": request.media_type,
         "metadata": dict(request.metadata),
     }
+    if request.filename:
+        settings["filename"] = request.filename
+    if request.media_type == PDF:
+        settings["pdf_reader"] = PDF_READER_VERSION
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
 
 

@@ -1,7 +1,10 @@
 """Runs the ingest service."""
 
+import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 
 from attest.ingest.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_to_server
 from services.common import logs, process
@@ -19,8 +22,12 @@ from services.common.telemetry import tracing
 from services.ingest.document_store import PostgresLibraryStore
 from services.ingest.ingest import IngestDocument
 from services.ingest.library import Library
+from services.ingest.reader import BoundedReader
 from services.ingest.servicer import SCOPES, SERVICE_NAME, IngestServicer
+from services.ingest.spool import open_spool
 from services.ingest.store import PostgresDocumentStore
+from services.ingest.upload import UploadDocument
+from services.ingest.vector_cache import PostgresVectorCache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +44,10 @@ class IngestSettings(ServiceSettings):
     """Most connections to the database."""
     ingest_embed_threads: int = field(default=1, metadata={"least": 1, "most": 64})
     """Threads that compute vectors."""
+    ingest_reading_processes: int = field(default=1, metadata={"least": 1, "most": 64})
+    """Processes that read PDFs and long texts at the same time, each of up to 1.5 GB and 60 s; more wait."""
+    ingest_spool_folder: str | None = None
+    """Folder that documents lie in while they come in; the system's folder for temporary files without it."""
 
 
 async def run() -> None:
@@ -45,17 +56,26 @@ async def run() -> None:
     logs.configure("ingest", settings.log_level)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(tracing("ingest", settings.otlp_endpoint, settings.trace_ratio))
-        embedder = await stack.enter_async_context(
-            OnnxEmbedder(packaged_minilm(), threads=settings.ingest_embed_threads)
+        model = packaged_minilm()
+        embedder = await stack.enter_async_context(OnnxEmbedder(model, threads=settings.ingest_embed_threads))
+        folder = Path(settings.ingest_spool_folder) if settings.ingest_spool_folder else None
+        reader = await stack.enter_async_context(
+            BoundedReader(embedder, model, processes=settings.ingest_reading_processes, folder=folder)
         )
         database = DatabaseSettings.from_dsn(settings.writer_dsn.reveal())
         limits = PoolLimits(connections=settings.ingest_connections)
         pool = await stack.enter_async_context(open_pool(database, limits, time_remaining))
         store = PostgresDocumentStore(pool)
         ingest_document = IngestDocument(
-            store, embedder, embedder, model=embedder.model_name, content_key=settings.content_key
+            store,
+            PostgresVectorCache(pool),
+            embedder,
+            reader,
+            model=embedder.model_name,
+            content_key=settings.content_key,
         )
-        servicer = IngestServicer(ingest_document, Library(PostgresLibraryStore(pool)))
+        upload_document = UploadDocument(store, ingest_document, partial(open_spool, folder), time.monotonic)
+        servicer = IngestServicer(ingest_document, upload_document, Library(PostgresLibraryStore(pool)))
         schema = expected_version()
 
         async def ping() -> None:

@@ -4,11 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
+from typing import BinaryIO
 
 from services.common.vectors import EmbeddedVector, Vector
 
 __all__ = [
     "Chunk",
+    "ChunkedDocument",
+    "Content",
     "Deletion",
     "EmbeddedVector",
     "EmbeddingSpace",
@@ -18,6 +21,7 @@ __all__ = [
     "Outcome",
     "PageText",
     "Position",
+    "ReadingTask",
     "Replacement",
     "StoredDocument",
     "Vector",
@@ -50,6 +54,18 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class Content:
+    """A document as it was sent."""
+
+    sha256: bytes
+    """32 bytes."""
+    size: int
+    """In bytes."""
+    data: bytes | BinaryIO
+    """In memory where it came in one message, else an open file; whoever reads the file goes to its start first."""
+
+
+@dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
     """The space that is searched now."""
 
@@ -59,11 +75,35 @@ class EmbeddingSpace:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadingTask:
+    """What is to be read, and how it is to be cut."""
+
+    media_type: str
+    address: str
+    """Its last part is the title of a document that has none."""
+    title: str | None
+    """Title that was given; it goes before the document's own."""
+    lane: Lane
+
+
+@dataclass(frozen=True, slots=True)
 class PageText:
     """Stored text of a page; `page` is None for a document without pages."""
 
     page: int | None
     text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkedDocument:
+    """A document that was read and cut; offsets of a chunk are those of the page it names."""
+
+    title: str
+    metadata: Mapping[str, str]
+    """Scalars of the front matter."""
+    warnings: Sequence[str]
+    pages: Sequence[PageText]
+    chunks: Sequence[Chunk]
 
 
 @dataclass(frozen=True, slots=True)

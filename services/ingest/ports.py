@@ -6,6 +6,8 @@ from typing import Protocol
 
 from services.ingest.model import (
     Chunk,
+    ChunkedDocument,
+    Content,
     Deletion,
     EmbeddedVector,
     EmbeddingSpace,
@@ -13,6 +15,7 @@ from services.ingest.model import (
     LaneInUse,
     NewDocument,
     Position,
+    ReadingTask,
     Replacement,
     StoredDocument,
 )
@@ -31,6 +34,30 @@ class TokenCounter(Protocol):
 
     def count(self, text: str) -> int:
         """Return the tokens of `text` without the model's special ones."""
+        ...
+
+
+class DocumentReader(Protocol):
+    """Makes text and chunks of what was sent."""
+
+    async def read(self, content: Content, task: ReadingTask) -> ChunkedDocument:
+        """Return the document with its chunks, none where it holds nothing to search.
+
+        Raises InvalidArgumentError with TEXT_MALFORMED, DOCUMENT_ENCRYPTED, DOCUMENT_WITHOUT_TEXT, DOCUMENT_DAMAGED or
+        DOCUMENT_TOO_LARGE, and ResourceExhaustedError with DOCUMENT_TOO_COMPLEX, SERVICE_BUSY or STORAGE_FULL.
+        """
+        ...
+
+
+class Spool(Protocol):
+    """Keeps a document while it comes in."""
+
+    async def write(self, piece: bytes) -> None:
+        """Add a piece; raise ResourceExhaustedError with STORAGE_FULL."""
+        ...
+
+    async def content(self) -> Content:
+        """Return what was written."""
         ...
 
 
@@ -66,6 +93,20 @@ class DocumentStore(Protocol):
         with DOCUMENT_BUSY when a chunk without a given vector is not stored (any more), or somebody else holds the
         document, and AbortedError with SPACE_MISMATCH when the space is not the active one.
         """
+        ...
+
+
+class VectorCache(Protocol):
+    """Vectors of ingests that have not come to their commit; emptied when the document is replaced or deleted."""
+
+    async def get(
+        self, tenant: str, document_id: str, space_id: int, keys: Sequence[str]
+    ) -> Mapping[str, EmbeddedVector]:
+        """Return those vectors of chunk `keys` that an earlier ingest of the document put here."""
+        ...
+
+    async def put(self, tenant: str, document_id: str, space_id: int, vectors: Mapping[str, EmbeddedVector]) -> None:
+        """Keep the vectors for the next ingest of the document, for a day at most."""
         ...
 
 

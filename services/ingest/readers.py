@@ -11,8 +11,7 @@ from services.ingest.blocks import Block, Kind, Structure
 from services.ingest.front_matter import FrontMatter, read_front_matter
 from services.ingest.markdown import TooMuchStructureError, read_markdown
 from services.ingest.markup import code_text, html_text, inline_text, table_text
-
-MARKDOWN, PLAIN_TEXT = "text/markdown", "text/plain"
+from services.ingest.media import MARKDOWN, PLAIN_TEXT
 
 _TOO_MUCH_STRUCTURE = "too many blocks to read as Markdown: read as plain text, without headings; split the document"
 _LONGEST_TITLE = 300
@@ -59,12 +58,21 @@ def read_document(content: str, media_type: str, source_url: str, title: str | N
     front, structure, warnings = _structure(text, media_type)
     found = title or front.values.get("title") or _first_heading(structure) or _file_name(source_url)
     return ReadDocument(
-        title=" ".join(found.split())[:_LONGEST_TITLE],
+        title=_title(found),
         text=text,
         metadata=front.values,
         warnings=(*front.warnings, *warnings),
         structure=structure,
     )
+
+
+def read_page(text: str, source_url: str, title: str | None) -> ReadDocument:
+    """Read the stored text of one page: paragraphs without markup, under the given title or the last of the address."""
+    return ReadDocument(_title(title or _file_name(source_url)), text, {}, (), _plain(text, 0))
+
+
+def _title(found: str) -> str:
+    return " ".join(found.split())[:_LONGEST_TITLE]
 
 
 def _structure(text: str, media_type: str) -> tuple[FrontMatter, Structure, tuple[str, ...]]:

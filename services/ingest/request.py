@@ -1,26 +1,27 @@
 """A request to ingest, checked before anything is done for it."""
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Self
 from urllib.parse import urlsplit
 
 from services.common.errors import InvalidArgumentError, Reason
 from services.common.text import is_well_formed
+from services.ingest.media import MARKDOWN, PLAIN_TEXT, address_of, detected, media_type
+from services.ingest.model import Content
 
 DEFAULT_LANE = "default"
 MAX_CONTENT_BYTES = 8 * 1024 * 1024
 MAX_SOURCE_URL = 2048
 MAX_TITLE = 300
+MAX_FILENAME = 1024
 MAX_METADATA_KEYS = 64
 MAX_METADATA_KEY = 64
 MAX_METADATA_VALUE = 1024
-MEDIA_TYPES = ("text/markdown", "text/plain")
 _SCHEMES = ("", "http", "https", "file")
-_MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd")
 _LANE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]")
 
@@ -34,8 +35,10 @@ class IngestRequest:
     source_url: str
     title: str | None
     media_type: str
-    content: str
+    content: Content
     metadata: Mapping[str, str]
+    filename: str = ""
+    """Address whose last part is the title of a document without one; empty for `source_url`."""
 
     @classmethod
     def checked(
@@ -52,7 +55,6 @@ class IngestRequest:
         """Return the request; empty fields take their defaults. Raises InvalidArgumentError that names the field."""
         _check_source_url(source_url)
         _check_text("title", title, MAX_TITLE)
-        _check_content(content)
         _check_metadata(metadata)
         return cls(
             tenant=tenant,
@@ -60,8 +62,53 @@ class IngestRequest:
             source_url=source_url,
             title=title.strip() or None,
             media_type=_media_type(media_type, source_url),
-            content=content,
+            content=_content(content),
             metadata=MappingProxyType(dict(metadata)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class UploadHeader:
+    """What the first message of an upload says of the document; make it with `checked`."""
+
+    tenant: str
+    lane: str
+    source_url: str
+    title: str | None
+    content_type: str
+    filename: str
+    """The file's name as a relative address; empty where none was sent."""
+
+    @classmethod
+    def checked(cls, *, tenant: str, lane: str, source_url: str, title: str, filename: str, content_type: str) -> Self:
+        """Return the header; empty fields take their defaults. Raises InvalidArgumentError that names the field."""
+        _check_text("filename", filename, MAX_FILENAME)
+        _check_text("title", title, MAX_TITLE)
+        named = address_of(filename)
+        if not (source_url or named):
+            raise InvalidArgumentError(
+                Reason.FIELD_MISSING,
+                "source_url and filename are missing; give the document an address.",
+                field="source_url",
+            )
+        _check_source_url(source_url or named)
+        return cls(
+            tenant=tenant,
+            lane=checked_lane(lane),
+            source_url=source_url or named,
+            title=title.strip() or None,
+            content_type=content_type,
+            filename=named,
+        )
+
+    def media_type(self, head: bytes) -> str:
+        """Return the kind of a document that begins with `head`; raise as `media.detected` does."""
+        return detected(head, self.content_type, self.filename or self.source_url)
+
+    def request(self, media_type: str, content: Content) -> IngestRequest:
+        """Return the request to ingest what came in."""
+        return IngestRequest(
+            self.tenant, self.lane, self.source_url, self.title, media_type, content, {}, self.filename
         )
 
 
@@ -94,7 +141,7 @@ def _check_source_url(source_url: str) -> None:
         raise _invalid("source_url", "source_url must be http, https, file or a relative path.")
 
 
-def _check_content(content: str) -> None:
+def _content(content: str) -> Content:
     if not content.strip():
         raise InvalidArgumentError(
             Reason.FIELD_MISSING, "content is missing; send the document's text.", field="content"
@@ -102,7 +149,8 @@ def _check_content(content: str) -> None:
     # NUL is not refused here: it is common in extracted text and normalisation takes it out.
     if not is_well_formed(content.replace("\0", "")):
         raise InvalidArgumentError(Reason.TEXT_MALFORMED, "content is not well-formed Unicode.", field="content")
-    size = len(content.encode())
+    data = content.encode()
+    size = len(data)
     if size > MAX_CONTENT_BYTES:
         raise InvalidArgumentError(
             Reason.DOCUMENT_TOO_LARGE,
@@ -111,6 +159,7 @@ def _check_content(content: str) -> None:
             bytes=size,
             most=MAX_CONTENT_BYTES,
         )
+    return Content(hashlib.sha256(data).digest(), size, data)
 
 
 def _check_metadata(metadata: Mapping[str, str]) -> None:
@@ -139,13 +188,10 @@ def _check_text(field: str, text: str, most: int) -> None:
         )
 
 
-def _media_type(media_type: str, source_url: str) -> str:
-    if not media_type:
-        path = PurePosixPath(urlsplit(source_url).path)
-        return "text/markdown" if path.suffix.lower() in _MARKDOWN_ENDINGS else "text/plain"
-    if media_type not in MEDIA_TYPES:
-        raise _invalid("media_type", "media_type must be text/markdown or text/plain.")
-    return media_type
+def _media_type(given: str, source_url: str) -> str:
+    if given and given not in {MARKDOWN, PLAIN_TEXT}:
+        raise _invalid("media_type", f"media_type must be {MARKDOWN} or {PLAIN_TEXT}; send a PDF by UploadDocument.")
+    return given or media_type(source_url)
 
 
 def _invalid(field: str, message: str) -> InvalidArgumentError:

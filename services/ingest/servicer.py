@@ -1,5 +1,8 @@
 """Translates between the ingest contract and the use-case."""
 
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -8,13 +11,15 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from attest.ingest.v1 import ingest_service_pb2 as pb
 from attest.ingest.v1 import ingest_service_pb2_grpc
-from services.common.errors import Reason, UnimplementedError
+from services.common.errors import DeadlineExceededError, DomainError, Reason, UnimplementedError
 from services.common.identity import Scope
-from services.common.rpc.context import current_principal
+from services.common.rpc.context import current_principal, time_remaining
+from services.common.rpc.status import code_of
 from services.ingest.ingest import IngestDocument, IngestResult
 from services.ingest.library import Library
 from services.ingest.model import LaneInUse, Outcome, StoredDocument
-from services.ingest.request import IngestRequest
+from services.ingest.request import IngestRequest, UploadHeader
+from services.ingest.upload import UploadDocument, UploadProgress
 
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["IngestService"].full_name
 
@@ -41,9 +46,10 @@ _OUTCOMES = {
 class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     """The ingest service on the wire."""
 
-    def __init__(self, ingest_document: IngestDocument, library: Library) -> None:
+    def __init__(self, ingest_document: IngestDocument, upload_document: UploadDocument, library: Library) -> None:
         """Take the use-cases."""
         self._ingest_document = ingest_document
+        self._upload_document = upload_document
         self._library = library
 
     async def IngestDocument(  # noqa: N802  # the name is the contract's
@@ -59,7 +65,28 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
             content=request.content,
             metadata=request.metadata,
         )
-        return _response(await self._ingest_document(checked))
+        with _resumable():
+            return _response(await self._ingest_document(checked))
+
+    async def UploadDocument(  # noqa: N802  # the name is the contract's
+        self, requests: AsyncIterator[pb.UploadDocumentRequest], context: grpc.aio.ServicerContext
+    ) -> None:
+        """Ingest a document sent in pieces; messages are written as they come, so that nothing outlives the call."""
+        first = await anext(aiter(requests), pb.UploadDocumentRequest())
+        header = UploadHeader.checked(
+            tenant=current_principal().tenant,
+            lane=first.lane,
+            source_url=first.source_url,
+            title=first.title,
+            filename=first.filename,
+            content_type=first.data.content_type,
+        )
+
+        talk = _Talk(context)
+        async with talk.telling_failures():
+            with _resumable():
+                done = await self._upload_document(header, _pieces(first, requests), talk.tell)
+            await talk.tell(done.progress, done.result)
 
     async def GetDocument(  # noqa: N802  # the name is the contract's
         self, request: pb.GetDocumentRequest, context: grpc.aio.ServicerContext
@@ -98,11 +125,64 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     async def _not_served(self, request: Any, context: grpc.aio.ServicerContext) -> NoReturn:
         raise UnimplementedError(Reason.NOT_IMPLEMENTED, "This call is not served yet.")
 
-    UploadDocument = _not_served
     CreateEmbeddingSpace = _not_served
     ReembedSpace = _not_served
     ActivateEmbeddingSpace = _not_served
     ListEmbeddingSpaces = _not_served
+
+
+@contextmanager
+def _resumable() -> Iterator[None]:
+    """Say at the deadline that the work is not lost."""
+    try:
+        yield
+    except asyncio.CancelledError:
+        if time_remaining() > 0:
+            raise
+        raise DeadlineExceededError(
+            Reason.DEADLINE_EXCEEDED,
+            "The time given was not enough to embed the document. Send it again to go on: what was embedded is kept.",
+        ) from None
+
+
+async def _pieces(
+    first: pb.UploadDocumentRequest, others: AsyncIterator[pb.UploadDocumentRequest]
+) -> AsyncIterator[bytes]:
+    yield first.data.data
+    async for request in others:
+        yield request.data.data
+
+
+class _Talk:
+    """The messages that an upload answers with."""
+
+    def __init__(self, context: grpc.aio.ServicerContext) -> None:
+        self._context = context
+        self._begun = False
+
+    async def tell(self, progress: UploadProgress, result: IngestResult | None = None) -> None:
+        self._begun = True
+        await self._context.write(
+            pb.UploadDocumentResponse(
+                received_bytes=progress.received_bytes,
+                embedded_chunks=progress.embedded_chunks,
+                total_chunks=progress.total_chunks,
+                result=_response(result) if result else None,
+            )
+        )
+
+    @asynccontextmanager
+    async def telling_failures(self) -> AsyncIterator[None]:
+        """Say in-band what went wrong where the answer has begun: over REST no status can follow then."""
+        try:
+            yield
+        except DomainError as error:
+            if self._begun:
+                told = pb.UploadDocumentResponse.Error(
+                    code=code_of(error).name, reason=error.reason.value, message=error.message
+                )
+                await self._context.write(pb.UploadDocumentResponse(error=told))
+            raise
 
 
 def _response(result: IngestResult) -> pb.IngestDocumentResponse:

@@ -148,3 +148,20 @@ WHERE tenant = $1 AND document_id = $2
 RETURNING document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
   char_count, page_count, chunk_count, metadata, created_at, updated_at
 """
+
+GET_CACHED = """
+SELECT passage_id, embedding, sentence_vectors
+FROM attest.embedding_cache
+WHERE tenant = $1 AND document_id = $2 AND space_id = $3 AND passage_id = ANY ($4::text[])
+"""
+
+PUT_CACHED = """
+INSERT INTO attest.embedding_cache (tenant, document_id, space_id, passage_id, embedding, sentence_vectors)
+SELECT $1, $2, $3, n.passage_id, n.embedding, n.sentence_vectors
+FROM unnest($4::text[], $5::ext.vector[], $6::bytea[]) AS n(passage_id, embedding, sentence_vectors)
+ON CONFLICT (tenant, document_id, space_id, passage_id) DO NOTHING
+"""
+
+EMPTY_CACHE = "DELETE FROM attest.embedding_cache WHERE tenant = $1 AND document_id = $2"
+
+SWEEP_CACHE = "SELECT attest.sweep_embedding_cache()"

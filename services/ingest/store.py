@@ -1,9 +1,8 @@
 """Documents in Postgres, as the writer role sees them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import asyncpg
 
@@ -12,6 +11,7 @@ from services.common.postgres.codecs import encode_vector
 from services.common.postgres.failures import sqlstate
 from services.common.postgres.pool import Pool
 from services.ingest import statements
+from services.ingest.batches import batches
 from services.ingest.model import (
     Chunk,
     EmbeddedVector,
@@ -26,8 +26,6 @@ CHUNK_BATCH = 500
 """Chunks per statement: a statement stays small however long the document is (F19)."""
 VECTOR_BATCH = 100
 """Vectors per statement: an indexed insert takes milliseconds each, and a statement has a time limit."""
-
-Value = TypeVar("Value")
 
 
 class PostgresDocumentStore:
@@ -114,14 +112,15 @@ async def _replace(
     await _put_texts(connection, document, stored.version)
     removed = await connection.fetchval(statements.DELETE_OTHER_CHUNKS, *place, list(chunks))
     kept = await connection.fetchval(statements.COUNT_CHUNKS, *place)
-    for some_chunks in _batches(chunks, CHUNK_BATCH):
+    for some_chunks in batches(chunks, CHUNK_BATCH):
         rows = [_chunk_row(key, chunk) for key, chunk in some_chunks.items()]
         await connection.execute(statements.PUT_CHUNKS, *place, stored.lane, rows)
-    for some_vectors in _batches(vectors, VECTOR_BATCH):
+    for some_vectors in batches(vectors, VECTOR_BATCH):
         await _put_vectors(connection, place, space_id, some_vectors)
     if await connection.fetchval(statements.COUNT_EMBEDDED.format(space_id=int(space_id)), *place) != len(chunks):
         # What the caller had found stored was removed meanwhile: it has to embed that again.
         raise _busy()
+    await connection.execute(statements.EMPTY_CACHE, *place)
     return Replacement(stored, chunks_added=len(chunks) - kept, chunks_kept=kept, chunks_removed=removed)
 
 
@@ -186,12 +185,6 @@ async def _put_vectors(
         [encode_vector(embedded.vector) for embedded in vectors.values()],
         [embedded.sentence_vectors for embedded in vectors.values()],
     )
-
-
-def _batches(items: Mapping[str, Value], size: int) -> Iterator[dict[str, Value]]:
-    remaining = iter(items.items())
-    while batch := dict(islice(remaining, size)):
-        yield batch
 
 
 def _busy() -> AbortedError:

@@ -39,6 +39,7 @@ class Library:
     active: int | None = None
     shelves: dict[Key, Shelf] = field(default_factory=dict)
     vectors: dict[int, dict[Key, ingest.EmbeddedVector]] = field(default_factory=dict)
+    cached: dict[Key, dict[tuple[int, str], ingest.EmbeddedVector]] = field(default_factory=dict)
 
     def activate(self, model: str, dimensions: int, min_similarity: float = 0.25) -> int:
         """Make a space, unless it is there, and make it the active one."""
@@ -63,27 +64,27 @@ class FakeDocumentStore:
     """A `DocumentStore` over a library."""
 
     def __init__(self, library: Library) -> None:
-        self._library = library
+        self.library = library
 
     async def lane(self, name: str) -> ingest.Lane:
         try:
-            return self._library.lanes[name]
+            return self.library.lanes[name]
         except KeyError:
             raise NotFoundError(Reason.LANE_UNKNOWN, "The lane is not known.") from None
 
     async def active_space(self) -> ingest.EmbeddingSpace:
-        space = self._library.active_space()
+        space = self.library.active_space()
         return ingest.EmbeddingSpace(space.space_id, space.model, space.dimensions)
 
     async def find(self, tenant: str, lane: str, source_url: str) -> ingest.StoredDocument | None:
-        for shelf in self._library.shelves.values():
+        for shelf in self.library.shelves.values():
             stored = shelf.document
             if (stored.tenant, stored.lane, stored.source_url) == (tenant, lane, source_url):
                 return stored
         return None
 
     async def embedded_chunks(self, tenant: str, space_id: int, keys: Sequence[str]) -> AbstractSet[str]:
-        there = self._library.vectors.get(space_id, {})
+        there = self.library.vectors.get(space_id, {})
         return {key for key in keys if (tenant, key) in there}
 
     async def replace(
@@ -93,7 +94,7 @@ class FakeDocumentStore:
         chunks: Mapping[str, ingest.Chunk],
         vectors: Mapping[str, ingest.EmbeddedVector],
     ) -> ingest.Replacement:
-        library, tenant = self._library, document.tenant
+        library, tenant = self.library, document.tenant
         if library.active != space_id:
             raise AbortedError(Reason.SPACE_MISMATCH, "The embedding space is not the active one any more.")
         await self.lane(document.lane)
@@ -109,7 +110,27 @@ class FakeDocumentStore:
         kept = len(set(old.chunks) & set(chunks)) if old else 0
         stored = _stored(document, old.document if old else None, space_id, len(chunks))
         library.shelves[tenant, document.document_id] = Shelf(stored, dict(chunks))
+        library.cached.pop((tenant, document.document_id), None)
         return ingest.Replacement(stored, len(chunks) - kept, kept, len(gone))
+
+
+class FakeVectorCache:
+    """A `VectorCache` over a library; its days do not pass."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    async def get(
+        self, tenant: str, document_id: str, space_id: int, keys: Sequence[str]
+    ) -> Mapping[str, ingest.EmbeddedVector]:
+        kept = self._library.cached.get((tenant, document_id), {})
+        return {key: kept[space_id, key] for key in keys if (space_id, key) in kept}
+
+    async def put(
+        self, tenant: str, document_id: str, space_id: int, vectors: Mapping[str, ingest.EmbeddedVector]
+    ) -> None:
+        kept = self._library.cached.setdefault((tenant, document_id), {})
+        kept.update({(space_id, key): vector for key, vector in vectors.items() if (space_id, key) not in kept})
 
 
 class FakeLibraryStore:
@@ -139,6 +160,7 @@ class FakeLibraryStore:
     async def delete(self, tenant: str, document_id: str) -> ingest.Deletion:
         document = await self.document(tenant, document_id)
         keys = [(tenant, key) for key in self._library.shelves.pop((tenant, document_id)).chunks]
+        self._library.cached.pop((tenant, document_id), None)
         gone = [of_space.pop(key, None) for of_space in self._library.vectors.values() for key in keys]
         return ingest.Deletion(document, len(keys), sum(vector is not None for vector in gone))
 

@@ -7,10 +7,11 @@ import numpy as np
 import onnxruntime
 from numpy.typing import NDArray
 from onnxruntime.capi import onnxruntime_pybind11_state as _onnx
-from tokenizers import Encoding, Tokenizer
+from tokenizers import Encoding
 
 from services.common.embedding.files import ModelFiles
-from services.common.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, Reason
+from services.common.embedding.tokens import loaded, not_a_model
+from services.common.errors import DataLossError, InvalidArgumentError, Reason
 from services.common.text import is_well_formed
 
 Vector: TypeAlias = NDArray[np.float32]
@@ -25,11 +26,11 @@ class Encoder:
     def __init__(self, files: ModelFiles) -> None:
         """Load the model; raise FailedPreconditionError when its files are absent, wrong or not such a model."""
         onnx, tokenizer = files.read()
-        self._tokenizer = _tokenizer(tokenizer, files.name)
+        self._tokenizer = loaded(tokenizer, files.name)
         self._session = _session(onnx, files.name)
         self._inputs = frozenset(node.name for node in self._session.get_inputs())
         if not self._inputs <= _INPUTS:
-            raise _not_a_model(files.name, "model.onnx")
+            raise not_a_model(files.name, "model.onnx")
         self._max_tokens = files.max_tokens
         self._dimensions = len(self.embed("dimensions"))
 
@@ -69,17 +70,6 @@ class Encoder:
         return states
 
 
-def _tokenizer(content: bytes, name: str) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_buffer(content)
-    except ValueError as error:
-        raise _not_a_model(name, "tokenizer.json") from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    tokenizer.encode_special_tokens = True  # "[SEP]" in a document is text, not a separator
-    return tokenizer
-
-
 def _session(content: bytes, name: str) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
@@ -90,7 +80,7 @@ def _session(content: bytes, name: str) -> Any:
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     except _LOAD_ERRORS as error:
-        raise _not_a_model(name, "model.onnx") from error
+        raise not_a_model(name, "model.onnx") from error
 
 
 def _row(numbers: Sequence[int]) -> NDArray[np.int64]:
@@ -110,11 +100,4 @@ def _too_long(tokens: int, limit: int) -> InvalidArgumentError:
         f"The text has {tokens} tokens and the embedding model takes {limit}; shorten it.",
         tokens=tokens,
         maxTokens=limit,
-    )
-
-
-def _not_a_model(name: str, file: str) -> FailedPreconditionError:
-    return FailedPreconditionError(
-        Reason.MODEL_UNAVAILABLE,
-        f"The embedding model {name} cannot be loaded: its {file} is not that of a sentence model.",
     )

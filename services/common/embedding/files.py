@@ -24,14 +24,18 @@ class ModelFiles:
 
     def read(self) -> tuple[bytes, bytes]:
         """Return the bytes of both files; raise FailedPreconditionError when absent or not the expected ones."""
-        paths = (self.onnx, self.tokenizer)
-        contents = (_read(self.onnx), _read(self.tokenizer))
-        for path, content, expected in zip(paths, contents, self.sha256 or (), strict=False):
-            if sha256(content).hexdigest() != expected:
-                raise _unusable(
-                    f"{path.name} of {self.name} is not the expected file; install the locked packages anew"
-                )
-        return contents
+        onnx, tokenizer = self.sha256 or (None, None)
+        return self._checked(self.onnx, onnx), self._checked(self.tokenizer, tokenizer)
+
+    def read_tokenizer(self) -> bytes:
+        """Return the bytes of `tokenizer` alone; raise as `read` does."""
+        return self._checked(self.tokenizer, self.sha256[1] if self.sha256 else None)
+
+    def _checked(self, path: Path, expected: str | None) -> bytes:
+        content = _read(path)
+        if expected is not None and sha256(content).hexdigest() != expected:
+            raise _unusable(f"{path.name} of {self.name} is not the expected file; install the locked packages anew")
+        return content
 
 
 def packaged_minilm() -> ModelFiles:

@@ -1,36 +1,18 @@
 """What an ingest does, and what it does not do twice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-import numpy as np
 import pytest
 
 from services.common.errors import AbortedError, DomainError, Reason, UnavailableError
 from services.ingest.ingest import IngestDocument, IngestResult
 from services.ingest.model import Chunk, EmbeddedVector, NewDocument, Outcome, Replacement
 from services.ingest.request import IngestRequest
-from tests.fakes.library import FakeDocumentStore, Library
+from tests.fakes.ingest import CountingEmbedder, ReaderHere
+from tests.fakes.library import FakeDocumentStore, FakeVectorCache, Library
 
 MODEL = "words"
 PAGE = "# Tea\n\nThe kettle is on the third floor.\n\n# Coffee\n\nThe grinder is on the second floor.\n"
-
-
-class CountingEmbedder:
-    """Makes a vector of each text and remembers the texts."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-
-    async def embed(self, texts: Sequence[str]) -> Sequence[EmbeddedVector]:
-        self.texts += texts
-        return [EmbeddedVector(np.array([len(text), 1], dtype=np.float32), None) for text in texts]
-
-
-class Words:
-    """Counts words as tokens."""
-
-    def count(self, text: str) -> int:
-        return len(text.split())
 
 
 class BusyStore(FakeDocumentStore):
@@ -71,7 +53,9 @@ def request(content: str = PAGE, source_url: str = "a.md", **changes: str) -> In
 
 
 def use_case(store: FakeDocumentStore, embedder: CountingEmbedder, model: str = MODEL) -> IngestDocument:
-    return IngestDocument(store, embedder, Words(), model=model, content_key=b"k" * 32)
+    return IngestDocument(
+        store, FakeVectorCache(store.library), embedder, ReaderHere(), model=model, content_key=b"k" * 32
+    )
 
 
 async def ingest(library: Library, embedder: CountingEmbedder, given: IngestRequest) -> IngestResult:

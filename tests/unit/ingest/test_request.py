@@ -82,4 +82,4 @@ def test_what_cannot_be_ingested_is_refused_by_name(changes: dict[str, object], 
 
 def test_nul_in_content_is_left_to_normalisation() -> None:
     """F29: extracted text often holds it, and the document is not lost for it."""
-    assert checked(content="a\0b").content == "a\0b"
+    assert checked(content="a\0b").content.data == b"a\0b"

@@ -99,8 +99,10 @@ class IngestServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def UploadDocument(self, request_iterator, context):
-        """Ingests one document sent in pieces and reports progress while they come in. Over REST the body is the document, the
-        other fields are query parameters, and the reply is one JSON object a line.
+        """Ingests one PDF, Markdown or plain-text document sent in pieces and reports progress while they come in. Over REST
+        the body is the document, the other fields are query parameters, and the reply is one JSON object a line.
+        A call has the caller's deadline, 120 s at most. One that was cut off is resumed by sending the document again within
+        a day: what was embedded is not embedded again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
