@@ -1,11 +1,13 @@
 -- Admits a request only if each parameter of its query is a field of the request message, given once and well escaped; what
 -- links carry for statistics (utm_*) is taken out. Also admits a document only with a content type of a document.
 -- Per route: LuaPerRoute.filter_context {fields: {<JSON name or proto name>: <proto name>}, media: {<content type>: true},
--- most: <bytes>}; a route without `media` takes no body.
+-- most: <bytes>}; a route without `media` takes no body. One with it takes text/plain, which a page of any other site may send
+-- from a browser without being asked: so it must not come from one.
 
 local FAULTS = {
   broken = { "500", "INTERNAL", "Something failed on this side: try again, and give the x-request-id of the response if it fails again." },
   media = { "415", "MEDIA_TYPE_UNSUPPORTED", "The body must be a document: send the header Content-Type: application/pdf, text/markdown, text/plain or application/octet-stream." },
+  origin = { "403", "ORIGIN_NOT_ALLOWED", "Pages of other sites may not upload here: send the document from this address, or without a browser." },
   large = { "413", "REQUEST_TOO_LARGE", "The document is larger than this path takes: split it." },
   body = { "400", "MALFORMED_REQUEST", "This call takes no body: send none." },
   malformed = { "400", "MALFORMED_REQUEST", "The query string cannot be read: escape its values as a URL asks for." },
@@ -13,10 +15,11 @@ local FAULTS = {
   duplicate = { "400", "FIELD_DUPLICATE", "The query string gives a parameter twice: give each parameter once." },
 }
 
+local CODES = { ["403"] = "PERMISSION_DENIED", ["500"] = "INTERNAL" }
+
 local function refuse(handle, fault)
   local entry = FAULTS[fault]
-  local code = fault == "broken" and "INTERNAL" or "INVALID_ARGUMENT"
-  local body = string.format('{"error":"%s","code":"%s","reason":"%s"}\n', entry[3], code, entry[2])
+  local body = string.format('{"error":"%s","code":"%s","reason":"%s"}\n', entry[3], CODES[entry[1]] or "INVALID_ARGUMENT", entry[2])
   handle:respond({ [":status"] = entry[1], ["content-type"] = "application/json" }, body)
 end
 
@@ -43,10 +46,18 @@ local function media_of(headers)
     headers:get("content-type"):lower():match("^([^;%s]*)%s*;") or ""
 end
 
+-- Browsers say where a page comes from; nobody else has to.
+local function from_another_site(headers)
+  local site, origin = headers:get("sec-fetch-site"), headers:get("origin")
+  if site then return site ~= "same-origin" and site ~= "none" end
+  return origin ~= nil and origin:match("^https?://(.-):?%d*$") ~= headers:get(":authority"):match("^(.-):?%d*$")
+end
+
 local function fault_of(handle)
   local headers, context = handle:headers(), handle:filterContext()
   local media = context:get("media")
   if media then
+    if from_another_site(headers) then return "origin" end
     if not media[media_of(headers)] then return "media" end
     -- A length that is not declared is the service's to judge, which has begun to answer by then.
     if tonumber(headers:get("content-length") or "0") > context:get("most") then return "large" end

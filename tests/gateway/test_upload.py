@@ -107,6 +107,43 @@ async def test_other_content_types_are_refused(gateway: Any, script: Any, failur
     assert not script.calls
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": "http://localhost.evil.example"},
+        {"origin": "http://localhost", "sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+async def test_a_page_of_another_site_may_not_upload(
+    gateway: Any, script: Any, failure: Any, headers: dict[str, str]
+) -> None:
+    """A browser sends text/plain anywhere without asking."""
+    sent = {"host": "localhost:1", "content-type": "text/plain", **headers}
+
+    response = await gateway.send("POST", PATH + "?filename=a", content=b"text", headers=sent)
+
+    failure(response, 403, "PERMISSION_DENIED", "ORIGIN_NOT_ALLOWED")
+    assert not script.calls
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"host": "localhost:8080", "origin": "http://localhost:8080"},
+        {"host": "[::1]:8080", "origin": "http://[::1]:8080"},
+        {"host": "localhost:8080", "origin": "http://localhost:8080", "sec-fetch-site": "same-origin"},
+        {"host": "localhost:8080", "sec-fetch-site": "none"},
+    ],
+)
+async def test_the_stacks_own_page_may_upload(gateway: Any, headers: dict[str, str]) -> None:
+    response = await gateway.send("POST", PATH, content=b"text", headers={**PDF, **headers})
+
+    assert response.status_code == 200, response.text
+
+
 @pytest.mark.parametrize("query", ["?data=x", "?data.content_type=x", "?lang=de", "?lane=a&lane=b", "?title=%"])
 async def test_other_parameters_are_refused(gateway: Any, script: Any, failure: Any, query: str) -> None:
     response = await gateway.send("POST", PATH + query, content=b"text", headers=PDF)

@@ -62,7 +62,7 @@ def said_by_gateway() -> Iterator[Said]:
     for first, reason in LUA_ENTRY.findall(edge):
         yield reason, first, ""
     for status, reason in LUA_ENTRY.findall(strict):
-        yield reason, "INTERNAL" if status == "500" else "INVALID_ARGUMENT", status
+        yield reason, {"403": "PERMISSION_DENIED", "500": "INTERNAL"}.get(status, "INVALID_ARGUMENT"), status
 
 
 @pytest.fixture(scope="module")

@@ -54,6 +54,7 @@ class ErrorReason(_message.Message):
         HEADERS_TOO_LARGE: _ClassVar[ErrorReason.Reason]
         UPSTREAM_UNAVAILABLE: _ClassVar[ErrorReason.Reason]
         UPSTREAM_TIMEOUT: _ClassVar[ErrorReason.Reason]
+        ORIGIN_NOT_ALLOWED: _ClassVar[ErrorReason.Reason]
     REASON_UNSPECIFIED: ErrorReason.Reason
     QUESTION_BLANK: ErrorReason.Reason
     QUESTION_TOO_LONG: ErrorReason.Reason
@@ -99,4 +100,5 @@ class ErrorReason(_message.Message):
     HEADERS_TOO_LARGE: ErrorReason.Reason
     UPSTREAM_UNAVAILABLE: ErrorReason.Reason
     UPSTREAM_TIMEOUT: ErrorReason.Reason
+    ORIGIN_NOT_ALLOWED: ErrorReason.Reason
     def __init__(self) -> None: ...
