@@ -1,5 +1,6 @@
 """What an ingest does, and what it does not do twice."""
 
+import asyncio
 from collections.abc import Mapping
 
 import pytest
@@ -149,3 +150,63 @@ async def test_a_change_of_space_embeds_the_same_bytes_again(library: Library, e
 
     assert again.outcome is Outcome.REPLACED
     assert len(embedder.texts) == again.document.chunk_count
+
+
+def long_page(parts: int = 80) -> str:
+    return "".join(f"# Part {part}\n\n" + f"Sentence {part} is here. " * 40 + "\n\n" for part in range(parts))
+
+
+async def test_a_long_document_is_embedded_in_batches(library: Library, embedder: CountingEmbedder) -> None:
+    await ingest(library, embedder, request(long_page()))
+
+    assert max(embedder.batches) == 32
+    assert len(embedder.batches) >= 3
+
+
+async def test_an_ingest_that_was_cut_off_goes_on_where_it_was(library: Library, embedder: CountingEmbedder) -> None:
+    """A deadline cuts at an await, as a cancellation."""
+    embedder.cut_off_after = 64
+    with pytest.raises(asyncio.CancelledError):
+        await ingest(library, embedder, request(long_page()))
+    assert library.shelves == {}
+    cut_off = list(embedder.texts)
+
+    embedder.cut_off_after = None
+    embedder.texts.clear()
+    result = await ingest(library, embedder, request(long_page()))
+
+    assert result.outcome is Outcome.CREATED
+    assert len(cut_off) == 64
+    assert not set(cut_off) & set(embedder.texts)
+    assert len(cut_off) + len(embedder.texts) == result.document.chunk_count
+    assert 0 < result.tokens_embedded < sum(chunk.token_count for chunk in chunks_of(library))
+
+
+async def test_a_commit_leaves_nothing_in_the_cache(library: Library, embedder: CountingEmbedder) -> None:
+    await ingest(library, embedder, request(long_page()))
+
+    assert library.cached == {}
+
+
+async def test_a_short_document_is_not_written_twice(library: Library, embedder: CountingEmbedder) -> None:
+    store = BusyStore(library, refusals=3)
+    with pytest.raises(AbortedError):
+        await use_case(store, embedder)(request())
+
+    assert library.cached == {}
+
+
+async def test_what_met_another_ingest_is_neither_read_nor_embedded_again(
+    library: Library, embedder: CountingEmbedder
+) -> None:
+    reader = ReaderHere()
+    store = BusyStore(library, refusals=2)
+    again = IngestDocument(store, FakeVectorCache(library), embedder, reader, model=MODEL, content_key=b"k" * 32)
+    result = await again(request(long_page()))
+
+    assert reader.reads == 1
+    assert len(embedder.texts) <= result.document.chunk_count + 2 * 32
+
+
+def chunks_of(library: Library) -> list[Chunk]:
+    return [chunk for shelf in library.shelves.values() for chunk in shelf.chunks.values()]
