@@ -78,6 +78,12 @@ docs: setup-dev ## Make the generated pages of docs/
 	@$(BIN)/python scripts/docs.py
 	@$(BIN)/python scripts/docs.py schema
 
+.PHONY: verify-gateway verify-gateway-broken
+verify-gateway: setup-dev ## Prove each line of the gateway, one line of output for each check
+	@gateway/verify.sh
+verify-gateway-broken: setup-dev ## Break each of those lines in a copy and see its check fail (minutes)
+	@gateway/verify.sh --broken
+
 check-docs: setup-dev
 	@$(BIN)/python scripts/docs.py --check
 

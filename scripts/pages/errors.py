@@ -10,7 +10,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSe
 
 PROTO = "attest/errors/v1/error_reason.proto"
 CODE = re.compile(r"([A-Z_]+) \(([^)]+)\)")
-REST_EXAMPLE = re.compile(r"(GET|POST|DELETE) (/\S*)(?: (.+))?")
+REST_EXAMPLE = re.compile(r"(GET|POST|DELETE) (/\S*)(?: (\{.*))?")
 _FIRST_MESSAGE_ENUM_VALUES = [4, 0, 4, 0, 2]
 
 _HEAD = """\

@@ -20,7 +20,7 @@ from services.common.settings import SettingsError
 def attest() -> None:
     """Answers from your own documents that can be checked sentence by sentence.
 
-    Settings come from the environment: ATTEST_HOME, ATTEST_HTTP_PORT and others; see docs/architecture.md.
+    Settings come from the environment: ATTEST_HOME, ATTEST_HTTP_PORT and others; see docs/configuration.md.
     """
 
 

@@ -117,6 +117,6 @@ async def run_gateway(upstream: Upstream, folder: Path, **changes: Any) -> Async
 async def ready(gateway: Gateway) -> bool:
     assert gateway.process.poll() is None, (gateway.folder / "gateway.log").read_text()
     try:
-        return (await gateway.get("/readyz")).status_code == 200
+        return (await gateway.get("/readyz", headers={"host": "localhost"})).status_code == 200
     except httpx2.TransportError:
         return False
