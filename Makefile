@@ -56,6 +56,10 @@ GEN := protos/gen
 test: setup-dev ## Run all tests, on ports and a home of their own
 	@$(BIN)/python -m pytest
 
+.PHONY: chaos
+chaos: setup-dev ## Kill parts and supervisor of a stack at thirty random moments; CHAOS_SEED repeats a run
+	@CHAOS_ROUNDS=30 $(BIN)/python -m pytest -q tests/stack/test_chaos.py
+
 check: check-generate lint-protos check-docs ## Everything that CI checks beside the tests
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
