@@ -99,15 +99,16 @@ def _list(lane: str | None, as_json: bool, limit: int | None) -> None:
 def _print_table(found: list[dict[str, Any]]) -> None:
     out = console()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("id", overflow="fold")
-    table.add_column("document", overflow="fold", ratio=1)
+    table.add_column("document, address, id", overflow="fold", ratio=1)
     table.add_column("lane", overflow="fold")
-    table.add_column("version", justify="right")
-    table.add_column("chunks", justify="right")
+    for title in ("version", "pages", "chunks"):
+        table.add_column(title, justify="right", no_wrap=True)
     for document in found:
-        name = f"{one_line(document['title'])}\n{one_line(document['source_url'])}"
-        counts = (str(document["version"]), str(document["chunk_count"]))
-        table.add_row(one_line(document["document_id"]), name, one_line(document["lane"]), *counts)
+        # One below the other: an id must stay in one piece to be copied.
+        named = "\n".join(one_line(document[part]) for part in ("title", "source_url", "document_id"))
+        pages = str(document.get("page_count") or "")
+        counts = (str(document["version"]), pages, str(document["chunk_count"]))
+        table.add_row(named, one_line(document["lane"]), *counts)
     out.print(table)
 
 

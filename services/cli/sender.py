@@ -106,10 +106,13 @@ async def _pieces(file: Found) -> AsyncIterator[bytes]:
 
 def _text(content: bytes) -> str:
     try:
-        return content.decode("utf-8-sig")
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         message = f"The text is not UTF-8 (byte {error.start}); convert it, for example with iconv -t UTF-8."
         raise ApiError(400, "INVALID_ARGUMENT", "TEXT_MALFORMED", message) from error
+    if not text.strip():
+        raise ApiError(400, "INVALID_ARGUMENT", "DOCUMENT_EMPTY", "The file holds no text; fill it or leave it out.")
+    return text
 
 
 def _refuse_too_large(file: Found) -> None:

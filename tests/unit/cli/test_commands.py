@@ -213,7 +213,7 @@ def test_the_list_is_a_table_with_id_title_and_address(run: Run, gateway: Script
     gateway.will(LIST, 200, {"documents": [document(1)], "next_page_token": ""})
 
     for call in (("documents",), ("documents", "list")):
-        assert run(*call).stdout.split()[5:] == ["d1", "Document", "1", "default", "2", "7", "docs/1.md"]
+        assert run(*call).stdout.split()[7:] == ["Document", "1", "default", "2", "7", "docs/1.md", "d1"]
 
 
 def test_a_document_is_shown_field_by_field(run: Run, gateway: ScriptedGateway) -> None:

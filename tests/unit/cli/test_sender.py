@@ -122,6 +122,13 @@ async def test_a_text_that_is_not_utf_8_is_refused_with_what_to_do(gateway: Scri
     assert gateway.asked == []
 
 
+async def test_a_file_without_text_is_named_as_such(gateway: ScriptedGateway, tmp_path: Path) -> None:
+    with pytest.raises(ApiError) as caught:
+        await send(gateway, found(tmp_path, "empty.md", b" \n"))
+
+    assert (caught.value.reason, gateway.asked) == ("DOCUMENT_EMPTY", [])
+
+
 async def test_retry_after_is_read(gateway: ScriptedGateway, tmp_path: Path) -> None:
     gateway.refuse(INLINE, 429, "RESOURCE_EXHAUSTED", "RATE_LIMITED", retry_after="7")
 
