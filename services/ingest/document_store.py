@@ -1,6 +1,7 @@
 """The library in Postgres, as the writer role sees it."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from services.common.errors import AbortedError, NotFoundError, Reason
@@ -8,6 +9,8 @@ from services.common.postgres.pool import Pool
 from services.ingest import statements
 from services.ingest.library import not_found
 from services.ingest.model import Deletion, Lane, LaneInUse, Position, StoredDocument
+
+_BEFORE_THE_NEWEST = Position(datetime(9999, 1, 1, tzinfo=UTC), "")
 
 
 class PostgresLibraryStore:
@@ -29,7 +32,8 @@ class PostgresLibraryStore:
         self, tenant: str, lane: str | None, after: Position | None, limit: int
     ) -> Sequence[StoredDocument]:
         """Return at most `limit` documents that stand behind `after`; raise NotFoundError with LANE_UNKNOWN."""
-        place = (after.updated_at, after.document_id) if after else (None, "")
+        after = after or _BEFORE_THE_NEWEST
+        place = (after.updated_at, after.document_id)
         async with self._pool.tenant(tenant) as connection:
             if lane is None:
                 rows = await connection.fetch(statements.LIST_DOCUMENTS, tenant, *place, limit)

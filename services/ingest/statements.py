@@ -104,11 +104,12 @@ FROM attest.documents
 WHERE tenant = $1 AND document_id = $2
 """
 
+# Under a policy an expression about the place (a coalesce for the first page) would keep a generic plan from the index.
 LIST_DOCUMENTS = """
 SELECT document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
   char_count, page_count, chunk_count, metadata, created_at, updated_at
 FROM attest.documents
-WHERE tenant = $1 AND (updated_at, document_id) < (coalesce($2::timestamptz, 'infinity'), $3)
+WHERE tenant = $1 AND (updated_at, document_id) < ($2::timestamptz, $3)
 ORDER BY updated_at DESC, document_id DESC
 LIMIT $4
 """
@@ -117,7 +118,7 @@ LIST_DOCUMENTS_OF_LANE = """
 SELECT document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
   char_count, page_count, chunk_count, metadata, created_at, updated_at
 FROM attest.documents
-WHERE tenant = $1 AND (updated_at, document_id) < (coalesce($2::timestamptz, 'infinity'), $3) AND lane = $5
+WHERE tenant = $1 AND (updated_at, document_id) < ($2::timestamptz, $3) AND lane = $5
 ORDER BY updated_at DESC, document_id DESC
 LIMIT $4
 """

@@ -217,7 +217,7 @@ async def test_what_is_no_id_is_not_found_by_either(ends: Ends) -> None:
 
 async def switch(ends: Ends, server: Server, space: int) -> None:
     """Make one of the two spaces the active one."""
-    if isinstance(ends.documents, FakeDocumentStore):
-        ends.documents._library.active = ends.spaces[space]
+    if isinstance(ends.library, FakeLibraryStore):
+        ends.library._library.active = ends.spaces[space]
     else:
         await activate_space(server, ends.spaces[space])

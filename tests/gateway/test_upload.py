@@ -324,6 +324,17 @@ async def test_an_upload_has_the_longest_deadline_or_the_senders(
     assert least < script.calls[0].seconds_left < most
 
 
+@pytest.mark.parametrize(("method", "least", "most"), [("IngestDocument", 115, 121), ("ListDocuments", 25, 31)])
+async def test_a_native_call_without_a_deadline_gets_that_of_its_rest_twin(
+    gateway: Any, script: Any, method: str, least: float, most: float
+) -> None:
+    """F49."""
+    async with asyncio.timeout(DEADLINE_S):
+        await gateway.grpc(f"attest.ingest.v1.IngestService/{method}", deadline=None)
+
+    assert least < script.calls[0].seconds_left < most
+
+
 async def test_an_upload_counts_as_a_document(limited_gateway: Any, failure: Any) -> None:
     """Five a minute here."""
     for _ in range(5):
@@ -343,13 +354,15 @@ def pieces(mebibytes: int) -> Iterator[Any]:
         yield piece
 
 
-async def test_a_native_upload_is_taken_up_to_its_limit(gateway: Any) -> None:
+async def test_a_native_upload_is_taken_up_to_its_limit(gateway: Any, script: Any) -> None:
     """F33: in pieces, as one message could not be."""
     async with gateway.channel() as channel:
         stub = ingest_service_pb2_grpc.IngestServiceStub(channel)
-        received = [response.received_bytes async for response in stub.UploadDocument(pieces(100), timeout=30)]
+        async with asyncio.timeout(30):
+            received = [response.received_bytes async for response in stub.UploadDocument(pieces(100))]
 
     assert received[-1] == 100 * MIB
+    assert 115 < script.calls[0].seconds_left < 121
 
 
 async def test_the_gateway_ends_an_upload_that_the_service_does_not_end(
