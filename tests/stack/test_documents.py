@@ -188,3 +188,37 @@ def test_bytes_that_are_no_text_are_refused_in_a_query(stack: LocalStack) -> Non
     reply = send(stack, "GET", "/api/documents?lane=%ff")
 
     assert (reply.status, reply.body["code"]) == (400, "INVALID_ARGUMENT")
+
+
+def upload(stack: LocalStack, query: str, body: bytes) -> tuple[int, list[dict[str, Any]]]:
+    headers = {"content-type": "text/plain"}
+    url = f"{stack.url}/api/documents/upload{query}"
+    response = httpx2.post(url, content=body, headers=headers, timeout=60, trust_env=False)
+    return response.status_code, [json.loads(line) for line in response.text.splitlines()]
+
+
+def test_a_document_is_uploaded_as_it_lies_on_disk(stack: LocalStack) -> None:
+    body = b"The marmot of the archive is fed at nine every morning by the keeper.\n"
+    status, lines = upload(stack, "?filename=marmot.txt&title=The+marmot", body)
+    again = upload(stack, "?filename=marmot.txt&title=The+marmot", body)[1][-1]["result"]
+
+    result = lines[-1]["result"]
+    assert (status, lines[-1]["received_bytes"], result["outcome"]) == (200, len(body), "CREATED")
+    assert (result["document"]["source_url"], result["document"]["title"]) == ("marmot.txt", "The marmot")
+    assert again["outcome"] == "UNCHANGED"
+    assert "marmot.txt" in found(stack, "marmot")
+    assert send(stack, "DELETE", f"/api/documents/{result['document']['document_id']}").body["chunks_deleted"] == 1
+
+
+def test_an_upload_that_cannot_begin_has_a_status(stack: LocalStack) -> None:
+    status, (body,) = upload(stack, "?filename=a.txt&lane=nowhere", b"text")
+
+    assert (status, body["reason"]) == (404, "LANE_UNKNOWN")
+
+
+def test_an_upload_over_the_limit_of_a_text_is_refused_by_name(stack: LocalStack) -> None:
+    """Before or after the reply has begun, as it happens to be."""
+    body = upload(stack, "?filename=a.txt", b"word " * (20 * 2**20 // 5 + 1))[1][-1]
+
+    refusal = body if "reason" in body else body["error"]
+    assert (refusal["code"], refusal["reason"]) == ("INVALID_ARGUMENT", "DOCUMENT_TOO_LARGE")

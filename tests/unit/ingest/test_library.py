@@ -133,6 +133,7 @@ async def test_a_document_larger_than_a_page_is_listed_alone() -> None:
         token("documents", "", "1", "\0"),
         token("documents", "hr", "1", "0" * 32),
         token("lanes", "default"),
+        token("lanes", "", "1", "0" * 32),
         token("documents", "", "1", "0" * 32) + "A",
         base64.urlsafe_b64encode(b'["documents", "", "1", "0"]').decode(),
     ],
