@@ -116,6 +116,7 @@ def test_a_loop_of_links_ends(library: Path) -> None:
 
 def test_a_real_folder_wins_over_a_link_to_it(library: Path) -> None:
     (library / "a-link").symlink_to(library / "sub")
+    (library / "deep-link").symlink_to(library / "sub" / "deep")
 
     assert addresses(collect([str(library)])) == ALL
 
