@@ -16,7 +16,7 @@ help: ## Print this help
 
 ##@ Use
 .PHONY: demo up down
-demo: setup ## Bring everything up, ingest the example handbook, ask two questions
+demo: setup ## Bring everything up, ingest the example documents, ask three questions
 	@$(BIN)/attest demo
 up: setup ## Start the local stack
 	@$(BIN)/attest up
