@@ -93,7 +93,7 @@ def test_the_examples_of_a_page_do_what_it_says(own_stack: LocalStack, page: str
 
     outputs = run_all(own_stack, examples)
 
-    assert len(outputs) == len(examples) > 1
+    assert len(outputs) == len(examples) >= 1
     wrong = [(example.typed, list(problems(example, said))) for example, said in zip(examples, outputs, strict=True)]
     assert [found for found in wrong if found[1]] == []
 
