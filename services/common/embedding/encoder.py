@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-import onnxruntime
 from numpy.typing import NDArray
-from onnxruntime.capi import onnxruntime_pybind11_state as _onnx
 from tokenizers import Encoding
 
 from services.common.embedding.files import ModelFiles
+from services.common.embedding.runtime import onnx_errors, onnxruntime
 from services.common.embedding.tokens import loaded, not_a_model
 from services.common.errors import DataLossError, InvalidArgumentError, Reason
 from services.common.text import is_well_formed
@@ -17,7 +16,7 @@ from services.common.text import is_well_formed
 Vector: TypeAlias = NDArray[np.float32]
 
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
-_LOAD_ERRORS = (_onnx.Fail, _onnx.InvalidGraph, _onnx.InvalidProtobuf)
+_LOAD_ERRORS = (onnx_errors.Fail, onnx_errors.InvalidGraph, onnx_errors.InvalidProtobuf)
 
 
 class Encoder:

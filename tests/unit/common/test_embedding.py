@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import os
 import subprocess
 import sys
 import time
@@ -195,3 +196,20 @@ def _copy(directory: Path) -> ModelFiles:
     (directory / "model.onnx").write_bytes(onnx)
     (directory / "tokenizer.json").write_bytes(tokenizer)
     return model_in(directory, "mine", 256, 0.25)
+
+
+def test_the_runtime_reports_nothing_to_its_maker(tmp_path: Path) -> None:
+    """Its telemetry keeps a queue of events and an id of the machine in the user's cache before it sends them."""
+    code = (
+        "import asyncio\n"
+        "from services.common.embedding.embedder import OnnxEmbedder\n"
+        "from services.common.embedding.files import packaged_minilm\n"
+        "async def main():\n"
+        "    async with OnnxEmbedder(packaged_minilm()) as embedder:\n"
+        "        await embedder.embed_query('a question')\n"
+        "asyncio.run(main())\n"
+    )
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("ORT_", "XDG_"))}
+    subprocess.run([sys.executable, "-c", code], env={**environment, "HOME": str(tmp_path)}, check=True, timeout=60)
+
+    assert list(tmp_path.rglob("*")) == []
