@@ -39,7 +39,13 @@ class ExtractiveGenerator:
 def _candidates(sources: Sources) -> list[Candidate]:
     every = [Candidate(n, sentence, passage) for n, passage in sources.items() for sentence in split(passage.content)]
     prose = [candidate for candidate in every if candidate.sentence.kind is not SentenceKind.CODE]
-    return (prose or every)[:MAX_CANDIDATES]
+    statements = [candidate for candidate in prose if not _asks(candidate.sentence.text)]
+    return (statements or prose or every)[:MAX_CANDIDATES]
+
+
+def _asks(text: str) -> bool:
+    """Say whether a sentence is a question: it shares most words with the one asked, and answers none."""
+    return text.rstrip("*_`~)\"'\u201d\u2019 ").endswith(("?", "\uff1f", "\u061f"))
 
 
 def _reading_order(picked: Iterable[Candidate]) -> list[Candidate]:

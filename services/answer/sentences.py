@@ -19,6 +19,7 @@ MAX_SENTENCE_CHARS = 1_000
 
 _END = re.compile(r"[.!?\u2026]{1,4}[\"'\u201d\u2019)\]*_`~]{0,4}(?=\s)|[\u3002\uff01\uff1f]{1,4}")
 _CODE_SPAN = re.compile(r"(`{1,3})[^`]+\1")
+_ORDINAL = re.compile(r"(?<![^\s(])\d{1,2}$")
 _LAST_WORD = re.compile(r"[^\W\d_]+(?:\.[^\W\d_]+)*$")
 _ABBREVIATED = """
 dr mr mrs ms prof st vs cf al fig figs sec ch vol dept resp incl excl ext nos nr ca art para approx est
@@ -102,6 +103,9 @@ def _ends_sentence(passage: str, start: int, end: re.Match[str], limit: int) -> 
         return False
     if not end[0].startswith(".") or end[0].startswith(".."):
         return True
+    if following[:1].isalpha() and _ORDINAL.search(passage, max(start, end.start() - 4), end.start()):
+        # "31. March" in many languages: cut there, a quote says something else; joined, it only says more.
+        return False
     word = _LAST_WORD.search(passage, max(start, end.start() - 20), end.start())
     return word is None or not _is_abbreviation(word[0], following)
 

@@ -19,6 +19,8 @@ from services.common.settings import from_environment
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 FOLDERS = ("handbook", "handbook-pdf")
 _JOBS = 2
+_PATIENCE = 3
+"""Waits for the limit of questions before its refusal is taken for an answer."""
 
 
 QUESTIONS = (
@@ -38,6 +40,8 @@ def demo() -> None:
         started = up(settings)
     except LaunchError as error:
         fail(str(error))
+    except KeyboardInterrupt:
+        fail("stopped while starting; nothing is left running.", Exit.INTERRUPTED)
     click.echo(f"Stack {'up' if started else 'was up'} after {time.monotonic() - began:.1f} s.")
     _ingest(settings.gateway_url)
     try:
@@ -53,7 +57,7 @@ def _ingest(url: str) -> None:
     collection = collect([str(EXAMPLES / folder) for folder in FOLDERS])
     report, lost = ingest_files(url, collection, None, _JOBS)
     if report.interrupted:
-        fail("stopped while ingesting; run the demo again to go on.", Exit.INTERRUPTED)
+        fail("stopped while ingesting; the stack is up, run the demo again to go on.", Exit.INTERRUPTED)
     for done in report.done:
         if done.error:
             fail(f"{done.path.name}: {done.error} ({done.error.code}, {done.error.reason})")
@@ -74,8 +78,7 @@ def _counted(collection: Collection) -> str:
 
 
 def _ask(api: Api, question: str) -> None:
-    began = time.monotonic()
-    reply = api.answer(question)
+    began, reply = _answered(api, question)
     took_ms = (time.monotonic() - began) * 1000
     click.echo()
     click.echo(wrapped("Question  ", question, WIDTH))
@@ -84,6 +87,20 @@ def _ask(api: Api, question: str) -> None:
     for source in reply["sources"]:
         click.echo(source_lines(source, WIDTH, " " * 10))
     click.echo(wrapped("Time      ", _timings(reply["record"], took_ms), WIDTH))
+
+
+def _answered(api: Api, question: str) -> tuple[float, dict[str, Any]]:
+    """Ask, after the wait that the limit of questions a minute asks for, and say when the ask began."""
+    for _ in range(_PATIENCE):
+        began = time.monotonic()
+        try:
+            return began, api.answer(question)
+        except ApiError as error:
+            if error.reason != "RATE_LIMITED" or error.retry_after is None:
+                raise
+            click.echo(f"\nOver the limit of questions a minute; waiting {error.retry_after:.0f} s …")
+            time.sleep(error.retry_after)
+    return time.monotonic(), api.answer(question)
 
 
 def _timings(record: dict[str, Any], took_ms: float) -> str:

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -15,6 +16,7 @@ from services.cli.stack.launcher import down as stop_stack
 from services.cli.stack.launcher import up as start_stack
 from services.cli.stack.part import tail_with_older
 from services.cli.stack.settings import StackSettings
+from services.cli.stack.state import read_state
 from services.cli.stack.status import described, gather, now
 from services.cli.status_table import print_report
 from services.common.errors import DomainError
@@ -40,9 +42,19 @@ def up() -> None:
     except KeyboardInterrupt:
         fail("stopped while starting; nothing is left running.", 130)
     if not started:
-        click.echo(f"Attest is running already: {settings.gateway_url}")
+        click.echo(f"Attest is running already: {_running_url(settings)}")
         return
     click.echo(f"Attest is up after {time.monotonic() - began:.1f} s: {settings.gateway_url}   (stop: attest down)")
+
+
+def _running_url(settings: StackSettings) -> str:
+    """Return the address of the gateway that runs, which keeps the port it was started with."""
+    state = read_state(settings.home)
+    gateway = state.parts.get("gateway") if state else None
+    if gateway is None or gateway.port == settings.http_port:
+        return settings.gateway_url
+    running = replace(settings, http_port=gateway.port).gateway_url
+    return f"{running} (another port takes effect with: attest down, attest up)"
 
 
 @click.command()

@@ -37,8 +37,8 @@ class Secret(str):
 def from_environment(settings: type[Settings], environment: Mapping[str, str] = os.environ) -> Settings:
     """Read `settings`, a frozen dataclass, from `ATTEST_` variables named after its fields in upper case.
 
-    A field may carry `metadata={"least": …, "most": …}` or `metadata={"choices": (…,)}`. Raises SettingsError that
-    lists everything that is wrong at once.
+    An empty variable counts as absent. A field may carry `metadata={"least": …, "most": …}` or
+    `metadata={"choices": (…,)}`. Raises SettingsError that lists everything that is wrong at once.
     """
     hints = get_type_hints(settings)
     values: dict[str, Any] = {}
@@ -46,7 +46,7 @@ def from_environment(settings: type[Settings], environment: Mapping[str, str] = 
     for field in fields(settings):  # type: ignore[arg-type]  # dataclass by contract
         name = PREFIX + field.name.upper()
         try:
-            if name in environment:
+            if environment.get(name):
                 values[field.name] = _parse(environment[name], hints[field.name], field)
             elif field.default is MISSING and field.default_factory is MISSING:
                 problems.append(f"{name} is missing and has no default")

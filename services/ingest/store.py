@@ -192,4 +192,4 @@ def _busy() -> AbortedError:
 
 
 def _lane_unknown() -> NotFoundError:
-    return NotFoundError(Reason.LANE_UNKNOWN, "The lane is not known; see `attest lanes` for those that are.")
+    return NotFoundError(Reason.LANE_UNKNOWN, "The lane is not known; GET /api/lanes lists those that are.")

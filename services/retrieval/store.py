@@ -72,7 +72,7 @@ def _refused(error: asyncpg.PostgresError) -> DomainError | None:
     """Return what the search function refuses by its own SQLSTATEs."""
     match sqlstate(error):
         case "AT001":
-            return NotFoundError(Reason.LANE_UNKNOWN, "A lane is not known; see `attest lanes` for those that are.")
+            return NotFoundError(Reason.LANE_UNKNOWN, "A lane is not known; GET /api/lanes lists those that are.")
         case "AT002":
             return AbortedError(Reason.SPACE_MISMATCH, "The embedding space is not the active one any more; try again.")
         case "AT003":

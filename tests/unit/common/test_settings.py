@@ -29,6 +29,10 @@ def test_defaults_hold_where_nothing_is_said() -> None:
     assert (settings.port, settings.ratio, settings.endpoint, settings.scopes) == (50051, 1.0, None, {Scope.ASK})
 
 
+def test_an_empty_variable_counts_as_absent() -> None:
+    assert from_environment(Example, {**GOOD, "ATTEST_PORT": ""}).port == 50051
+
+
 def test_values_are_read_by_type() -> None:
     given = {"ATTEST_PORT": "6000", "ATTEST_SCOPES": "ask, ingest", "ATTEST_HOSTS": "a.example,b.example"}
     settings = from_environment(Example, {**GOOD, **given})
