@@ -71,6 +71,8 @@ end
 function envoy_on_request(handle)
   local headers = handle:headers()
   set_deadline(headers)
+  -- A REST body is not compressed by gRPC's rules, whatever the client says.
+  if headers:get(":path"):sub(1, 5) == "/api/" then headers:remove("grpc-encoding") end
   if path_of(headers) == UPLOAD then
     handle:streamInfo():dynamicMetadata():set("attest", "lines", true)
   end

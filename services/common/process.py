@@ -1,6 +1,7 @@
 """How a service's process begins and ends."""
 
 import asyncio
+import resource
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -17,6 +18,8 @@ EXIT_CONFIGURATION = 2
 
 def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
     """Run a service's `main` on uvloop; say in one line why it cannot start, and exit with 2 when it is a setting."""
+    # A core holds whatever was being asked.
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
         uvloop.run(_until_stopped(main))
     except SettingsError as error:

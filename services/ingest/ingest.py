@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from services.common.errors import AbortedError, InvalidArgumentError, Reason, UnavailableError
 from services.ingest.chunking import CHUNKER_VERSION
@@ -26,6 +26,8 @@ from services.ingest.request import IngestRequest
 
 _ATTEMPTS = 3
 """Tries of an ingest that met another one on the same document or a change of the embedding space."""
+_PAUSE_SECONDS = 0.1
+"""Pause after the first such meeting; the other one is about to commit."""
 
 PDF_READER_VERSION = 1
 """Changes whenever the same PDF may give another text."""
@@ -81,10 +83,11 @@ class IngestDocument:
                 return IngestResult(Outcome.UNCHANGED, stored, chunks_kept=stored.chunk_count)
             read = read or await self._read(request, lane, settings_sha256)
             try:
-                return await self._replace(read, space, report)
+                return await self._replace(read, stored.version if stored else 0, space, report)
             except AbortedError:
                 if attempt == _ATTEMPTS:
                     raise
+                await asyncio.sleep(_PAUSE_SECONDS * attempt)
         raise AssertionError("the last attempt returns or raises")
 
     async def _read(self, request: IngestRequest, lane: Lane, settings_sha256: bytes) -> "_Read":
@@ -97,8 +100,8 @@ class IngestDocument:
         keyed = await asyncio.to_thread(chunk_keys, *place, read.chunks)
         return _Read(_document(request, read, document_id(*place), settings_sha256), keyed, read.warnings)
 
-    async def _replace(self, read: "_Read", space: EmbeddingSpace, report: Report) -> IngestResult:
-        document = read.document
+    async def _replace(self, read: "_Read", based_on: int, space: EmbeddingSpace, report: Report) -> IngestResult:
+        document = replace(read.document, based_on=based_on)
         there = await self._store.embedded_chunks(document.tenant, space.space_id, list(read.chunks))
         new = {key: part for key, part in read.chunks.items() if key not in there}
         embedding = ResumedEmbedding(self._cache, self._embedder, document, space)

@@ -122,6 +122,8 @@ class NewDocument:
     """SHA-256 over what the chunks depend on beside the content: chunker, lane sizes, title, metadata; 32 bytes."""
     metadata: Mapping[str, str]
     pages: Sequence[PageText]
+    based_on: int | None = None
+    """Version that it is to follow, 0 for none; not checked where absent."""
 
 
 @dataclass(frozen=True, slots=True)

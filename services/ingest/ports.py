@@ -90,8 +90,9 @@ class DocumentStore(Protocol):
         """Put the document in place of its old version, whole or not at all, in one transaction.
 
         `chunks` maps chunk key to chunk, in order; `vectors` holds those that are not stored yet. Raises AbortedError
-        with DOCUMENT_BUSY when a chunk without a given vector is not stored (any more), or somebody else holds the
-        document, and AbortedError with SPACE_MISMATCH when the space is not the active one.
+        with DOCUMENT_BUSY when a chunk without a given vector is not stored (any more), when somebody else holds the
+        document or has replaced the version that this one is based on, and AbortedError with SPACE_MISMATCH when the
+        space is not the active one.
         """
         ...
 

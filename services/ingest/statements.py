@@ -13,6 +13,8 @@ FROM attest.documents
 WHERE tenant = $1 AND lane = $2 AND source_url = $3
 """
 
+VERSION = "SELECT version FROM attest.documents WHERE tenant = $1 AND document_id = $2"
+
 EMBEDDED_CHUNKS = """
 SELECT c.passage_id
 FROM attest.rag_docs c

@@ -131,6 +131,11 @@ async def _claim(connection: asyncpg.Connection, document: NewDocument, space_id
     active = await connection.fetchrow(statements.ACTIVE_SPACE)
     if active is None or active["space_id"] != space_id:
         raise AbortedError(Reason.SPACE_MISMATCH, "The embedding space is not the active one any more; try again.")
+    if document.based_on is not None:
+        version = await connection.fetchval(statements.VERSION, document.tenant, document.document_id)
+        if (version or 0) != document.based_on:
+            # Somebody was faster, perhaps with the same bytes: then there is nothing left to do.
+            raise _busy()
 
 
 async def _put_document(

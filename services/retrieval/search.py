@@ -19,6 +19,8 @@ MAX_QUERY = 4000
 MAX_LANES = 32
 MAX_LANE_NAME = 64
 MAX_TOP_K = 1000
+MAX_DIMENSIONS = 4000
+"""Of any embedding space."""
 DEFAULT_TOP_K = 5
 
 
@@ -164,12 +166,17 @@ def _check_lanes(lanes: Sequence[str]) -> None:
 
 
 def _vector(values: Sequence[float]) -> Vector:
-    vector = np.asarray(values, dtype=np.float32)
+    if len(values) > MAX_DIMENSIONS:
+        raise InvalidArgumentError(
+            Reason.DIMENSION_MISMATCH, f"The embedding has more than {MAX_DIMENSIONS} dimensions.", field="embedding"
+        )
+    vector = np.asarray(values, dtype=np.float64)
     if not np.isfinite(vector).all() or not vector.any():
         raise InvalidArgumentError(
             Reason.FIELD_INVALID, "The embedding must be finite and not all zero.", field="embedding"
         )
-    return vector
+    # At length one: the database squares in 32 bits, where very short and very long vectors lose their direction.
+    return (vector / np.linalg.norm(vector)).astype(np.float32)
 
 
 def _in_range(field: str, value: Number, least: float, most: float) -> Number:

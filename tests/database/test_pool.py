@@ -180,3 +180,11 @@ async def _until_sleeping(server: Server) -> None:
             if await superuser.fetchval(SLEEPERS):
                 return
             await asyncio.sleep(0.01)
+
+
+async def test_a_reader_sees_one_snapshot_in_all_of_a_search(server: Server) -> None:
+    """The statements inside a volatile function would each see another, and lose a version swapped between them."""
+    async with connection(server.role(Role.READER)) as reader:
+        isolation = await reader.fetchval("SHOW transaction_isolation")
+
+    assert isolation == "repeatable read"

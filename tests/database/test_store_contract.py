@@ -249,3 +249,15 @@ async def test_a_document_for_an_unknown_lane_is_refused(stores: Stores) -> None
         await stores.put(sample(stores.tenant, ["a"], [EAST], lane="hr"))
 
     assert Reason.LANE_UNKNOWN is caught.value.reason
+
+
+async def test_a_document_based_on_a_version_that_was_replaced_is_refused(stores: Stores) -> None:
+    await stores.put(sample(stores.tenant, ["first"], [EAST], based_on=0))
+    await stores.put(sample(stores.tenant, ["second"], [EAST], based_on=1))
+
+    for stale in (0, 1):
+        with pytest.raises(AbortedError) as caught:
+            await stores.put(sample(stores.tenant, ["third"], [EAST], based_on=stale))
+        assert Reason.DOCUMENT_BUSY is caught.value.reason
+
+    assert [passage.content for passage in await stores.search()] == ["second"]

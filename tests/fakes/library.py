@@ -99,6 +99,8 @@ class FakeDocumentStore:
             raise AbortedError(Reason.SPACE_MISMATCH, "The embedding space is not the active one any more.")
         await self.lane(document.lane)
         old = library.shelves.get((tenant, document.document_id))
+        if document.based_on is not None and document.based_on != (old.document.version if old else 0):
+            raise AbortedError(Reason.DOCUMENT_BUSY, "The document was replaced by somebody else.")
         there = library.vectors[space_id]
         if any(key not in vectors and (tenant, key) not in there for key in chunks):
             raise AbortedError(Reason.DOCUMENT_BUSY, "The document is being ingested by somebody else.")

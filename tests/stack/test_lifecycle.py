@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 
@@ -98,3 +100,10 @@ def test_secrets_are_readable_by_their_owner_alone(stack: LocalStack) -> None:
     for value in secrets.values():
         assert value not in command_lines
         assert value not in written
+
+
+def test_no_part_may_leave_a_core(stack: LocalStack) -> None:
+    """A core holds whatever was being asked."""
+    for name, part in stack.state()["parts"].items():
+        limits = Path(f"/proc/{part['pid']}/limits").read_text()
+        assert re.search(r"Max core file size +0 +0 ", limits), name

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -122,6 +123,8 @@ def die_with(parent: int, number: signal.Signals) -> Callable[[], None]:
     """Return the hook that has the kernel signal the child when its parent is gone, however it went."""
 
     def hook() -> None:
+        # A core holds whatever was being asked.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _libc.prctl(_PR_SET_PDEATHSIG, int(number))
         if os.getppid() != parent:
             os._exit(1)

@@ -56,6 +56,8 @@ ALTER ROLE attest_writer IN DATABASE attest SET idle_in_transaction_session_time
 
 ALTER ROLE attest_reader IN DATABASE attest SET search_path = attest, ext;
 ALTER ROLE attest_reader IN DATABASE attest SET default_transaction_read_only = on;
+-- One snapshot for all that a search looks at: a version swapped meanwhile is seen whole, before or after.
+ALTER ROLE attest_reader IN DATABASE attest SET default_transaction_isolation = 'repeatable read';
 ALTER ROLE attest_reader IN DATABASE attest SET statement_timeout = '10s';
 ALTER ROLE attest_reader IN DATABASE attest SET lock_timeout = '2s';
 ALTER ROLE attest_reader IN DATABASE attest SET idle_in_transaction_session_timeout = '15s';

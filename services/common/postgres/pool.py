@@ -1,6 +1,7 @@
 """The pool of a service: every wait has a bound, every failure a name, and nothing of one call stays for the next."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -69,7 +70,14 @@ class Pool:
                 raise
             raise named from error
         finally:
-            # The release is shielded inside asyncpg: a cancelled caller cannot leave a connection half given back.
+            await self._give_back(connection)
+
+    async def _give_back(self, connection: asyncpg.Connection) -> None:
+        """Release the connection; one that a stalled server holds up is dropped, and is no news to the caller.
+
+        The release is shielded inside asyncpg: a cancelled caller cannot leave a connection half given back.
+        """
+        with contextlib.suppress(TimeoutError):
             await self._pool.release(connection, timeout=self._limits.close_s)
 
     async def _acquire(self) -> asyncpg.Connection:

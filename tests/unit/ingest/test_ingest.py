@@ -210,3 +210,10 @@ async def test_what_met_another_ingest_is_neither_read_nor_embedded_again(
 
 def chunks_of(library: Library) -> list[Chunk]:
     return [chunk for shelf in library.shelves.values() for chunk in shelf.chunks.values()]
+
+
+async def test_the_same_bytes_sent_at_once_are_stored_once(library: Library, embedder: CountingEmbedder) -> None:
+    results = await asyncio.gather(*(ingest(library, embedder, request()) for _ in range(5)))
+
+    assert sorted(result.outcome.name for result in results) == ["CREATED"] + ["UNCHANGED"] * 4
+    assert {result.document.version for result in results} == {1}

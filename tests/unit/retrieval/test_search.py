@@ -107,6 +107,15 @@ async def test_a_caller_who_names_another_space_is_refused() -> None:
     assert caught.value.reason is Reason.SPACE_MISMATCH
 
 
+@pytest.mark.parametrize("length", [1e-30, 1.0, 1e19])
+def test_a_given_vector_counts_by_its_direction(length: float) -> None:
+    """The database squares in 32 bits, where such lengths become nothing or infinite."""
+    vector = request(query="", embedding=[0.6 * length, 0.8 * length]).embedding
+
+    assert vector is not None
+    assert vector.tolist() == pytest.approx([0.6, 0.8])
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -117,6 +126,7 @@ async def test_a_caller_who_names_another_space_is_refused() -> None:
         ({"query": "\ud800"}, Reason.TEXT_MALFORMED),
         ({"query": "", "embedding": [float("nan"), 1.0]}, Reason.FIELD_INVALID),
         ({"query": "", "embedding": [0.0, 0.0]}, Reason.FIELD_INVALID),
+        ({"query": "", "embedding": [1.0] * 4001}, Reason.DIMENSION_MISMATCH),
         ({"lanes": ["x"] * 33}, Reason.FIELD_OUT_OF_RANGE),
         ({"lanes": [""]}, Reason.FIELD_INVALID),
         ({"lanes": ["a\0"]}, Reason.FIELD_INVALID),
