@@ -108,8 +108,12 @@ BEGIN
   SELECT c.passage_id, c.document_id, c.lane, d.title, d.source_url, d.version, c.page, c.heading_path,
     c.char_start, c.char_end, c.content, 1 - n.distance
   FROM unnest(near.ids, near.distances) AS n(chunk_id, distance)
-  JOIN attest.rag_docs c ON c.chunk_id = n.chunk_id
-  JOIN attest.documents d ON d.tenant = c.tenant AND d.document_id = c.document_id
+  -- OFFSET 0 keeps the order: chunk by chunk through its key. Left to the planner, a guess that the tenant is small reads
+  -- all of its chunks.
+  CROSS JOIN LATERAL (SELECT * FROM attest.rag_docs r WHERE r.chunk_id = n.chunk_id OFFSET 0) c
+  CROSS JOIN LATERAL (
+    SELECT * FROM attest.documents o WHERE o.tenant = c.tenant AND o.document_id = c.document_id OFFSET 0
+  ) d
   WHERE 1 - n.distance >= search_vector.min_similarity
   ORDER BY n.distance, c.passage_id;
 END
@@ -139,8 +143,10 @@ BEGIN
   SELECT c.passage_id, coalesce(nullif(d.title, ''), regexp_replace(d.source_url, '^.*/(?=[^/])', '')), d.source_url,
     c.content, 1 - n.distance
   FROM unnest(near.ids, near.distances) AS n(chunk_id, distance)
-  JOIN attest.rag_docs c ON c.chunk_id = n.chunk_id
-  JOIN attest.documents d ON d.tenant = c.tenant AND d.document_id = c.document_id
+  CROSS JOIN LATERAL (SELECT * FROM attest.rag_docs r WHERE r.chunk_id = n.chunk_id OFFSET 0) c
+  CROSS JOIN LATERAL (
+    SELECT * FROM attest.documents o WHERE o.tenant = c.tenant AND o.document_id = c.document_id OFFSET 0
+  ) d
   WHERE 1 - n.distance >= match_threshold
   ORDER BY n.distance, c.passage_id;
 END
