@@ -71,6 +71,7 @@ end
 function envoy_on_request(handle)
   local headers = handle:headers()
   set_deadline(headers)
+  if headers:get(":method") == "HEAD" then handle:streamInfo():dynamicMetadata():set("attest", "head", true) end
   -- A REST body is not compressed by gRPC's rules, whatever the client says.
   if headers:get(":path"):sub(1, 5) == "/api/" then headers:remove("grpc-encoding") end
   if path_of(headers) == UPLOAD then
@@ -138,6 +139,9 @@ function envoy_on_response(handle)
   end
 
   headers:replace("content-type", "application/json")
+  -- A reply to HEAD has no body: bytes after it would be read as the next reply.
+  local known = handle:streamInfo():dynamicMetadata():get("attest")
+  if known and known.head then return end
   -- Waiting for the body ends the life of `headers`.
   local body = handle:body(true)
   if mark and mark:find("lua_response", 1, true) then return end   -- strict_json.lua speaks the shape

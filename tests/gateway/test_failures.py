@@ -113,6 +113,18 @@ async def test_what_is_hardly_http_gets_the_same_shape(
     assert body.endswith(b'"reason":"' + reason + b'"}\n')
 
 
+@pytest.mark.parametrize("path", [b"/nope", b"/api/answer", b"/healthz", b"/api/documents"])
+async def test_a_refused_head_leaves_the_connection_in_step(gateway: Any, path: bytes) -> None:
+    """Bytes of a body would be read as the beginning of the next reply."""
+    head = b"HEAD " + path + b" HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    following = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n"
+
+    refused, _, rest = (await gateway.raw(head + following)).partition(b"\r\n\r\n")
+
+    assert refused.startswith((b"HTTP/1.1 404", b"HTTP/1.1 405"))
+    assert rest.startswith(b"HTTP/1.1 200")
+
+
 async def test_a_service_that_is_down_is_named_so_and_gone_from_readiness(
     gateway: Any, upstream: Any, failure: Any, wait_until: Any
 ) -> None:
