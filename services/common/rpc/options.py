@@ -38,7 +38,8 @@ CLIENT: tuple[Option, ...] = (
     *COMMON,
     # A replica that is back is found again within seconds (F38).
     ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 500),
+    # In spite of its name the time that one attempt to connect may take: a busy server answers late, not never.
+    ("grpc.min_reconnect_backoff_ms", 5_000),
     ("grpc.max_reconnect_backoff_ms", 5_000),
     # The environment of a pod must not route calls between services through a proxy (F41).
     ("grpc.enable_http_proxy", 0),

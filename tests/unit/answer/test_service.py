@@ -1,4 +1,5 @@
 import math
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -99,11 +100,19 @@ async def suite(retrieval: ScriptedRetrieval, sink: RecordingSink | None = None)
             yield AnswerServiceStub(to_answer)
 
 
+@asynccontextmanager
+async def nobody_listening() -> AsyncIterator[str]:
+    """Hold a port of this machine that refuses every connection."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{held.getsockname()[1]}"
+
+
 async def refused(stub: AnswerServiceStub, request: pb.AnswerRequest) -> DomainError:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await stub.Answer(request, timeout=10)
     error = error_of(caught.value)
-    assert error is not None
+    assert error is not None, caught.value
     return error
 
 
@@ -204,7 +213,7 @@ async def test_any_other_failure_of_retrieval_is_internal_and_says_nothing(answe
 
 
 async def test_a_retrieval_that_is_not_there_is_unavailable() -> None:
-    async with channel("127.0.0.1:1") as nowhere:
+    async with nobody_listening() as address, channel(address) as nowhere:
         ask = asking(GrpcRetriever(RetrievalServiceStub(nowhere), time_remaining))
         async with serving(
             lambda server: add_AnswerServiceServicer_to_server(AnswerServicer(ask), server),
