@@ -1,5 +1,6 @@
 """Starts and ends the detached supervisor, from the side of the person who asked."""
 
+import asyncio
 import errno
 import os
 import signal
@@ -12,9 +13,11 @@ from pathlib import Path
 
 import httpx2
 
+from services.cli.stack.cluster import Cluster
 from services.cli.stack.home import HomeError, check_usable, launch_lock, make_home
 from services.cli.stack.leftovers import LeftoversError, end_leftovers
 from services.cli.stack.part import tail
+from services.cli.stack.secrets import SecretsError, load_or_create
 from services.cli.stack.settings import StackSettings
 from services.cli.stack.state import (
     Condition,
@@ -25,11 +28,13 @@ from services.cli.stack.state import (
     read_state,
     supervisor_pid,
 )
+from services.common.errors import DomainError
 
 _POLL_SECONDS = 0.05
 _STOP_SECONDS = 90.0
 _START_SECONDS = 75.0
 """Longest wait for another command that starts the same stack; a start itself is bounded by the supervisor."""
+_ANSWER_SECONDS = 2.0
 LEFTOVER_SECONDS = 10.0
 """Time that the parts of a killed supervisor get to end well."""
 
@@ -53,7 +58,7 @@ def up(settings: StackSettings, on_state: Callable[[StackState], None] = lambda 
             check_ports(settings.taken_ports())
             forget_state(settings.home)
             _start(settings, on_state)
-    except (HomeError, LeftoversError) as error:
+    except (HomeError, LeftoversError, SecretsError) as error:
         raise LaunchError(str(error)) from error
     return True
 
@@ -102,13 +107,11 @@ def _revive(settings: StackSettings) -> bool:
     while True:
         state = read_state(settings.home)
         if state is not None and state.phase is Phase.READY:
-            if not asked and _all_run(state):
-                return False
-            if not asked:
+            if _all_run(state) and _database_answers(settings) and _answers(settings):
+                return asked
+            if not asked and not _all_run(state):
                 _signal(supervisor_pid(settings.home) or state.pid, signal.SIGHUP)
                 asked = True
-            elif _all_run(state) and _answers(settings):
-                return True
         if not is_running(settings.home):
             raise LaunchError("The stack ended meanwhile; run `attest up` again.")
         if time.monotonic() > deadline:
@@ -120,9 +123,20 @@ def _all_run(state: StackState) -> bool:
     return all(part.state is Condition.RUNNING for part in state.parts.values())
 
 
+def _database_answers(settings: StackSettings) -> bool:
+    """Say whether Postgres takes connections: the services tell of a database that went away only seconds later."""
+    secrets = load_or_create(settings.home, has_data=True)
+    cluster = Cluster(settings.home, settings.pg_port, secrets, account_name=settings.pg_user)
+    try:
+        asyncio.run(cluster.wait_ready(_ANSWER_SECONDS))
+    except DomainError:
+        return False
+    return True
+
+
 def _answers(settings: StackSettings) -> bool:
     try:
-        return httpx2.get(f"{settings.gateway_url}/readyz", timeout=2, trust_env=False).status_code == 200
+        return httpx2.get(f"{settings.gateway_url}/readyz", timeout=_ANSWER_SECONDS, trust_env=False).status_code == 200
     except httpx2.HTTPError:
         return False
 
