@@ -5,6 +5,7 @@ import sys
 import click
 
 from services.cli.ask import ask
+from services.cli.audit import audit
 from services.cli.backup import backup, restore
 from services.cli.console import Exit, fail
 from services.cli.demo import demo
@@ -24,7 +25,7 @@ def attest() -> None:
     """
 
 
-for command in (up, down, status, logs, migrate, demo, ingest, ask, search, documents, backup, restore):
+for command in (up, down, status, logs, migrate, demo, ingest, ask, search, documents, audit, backup, restore):
     attest.add_command(command)
 
 
