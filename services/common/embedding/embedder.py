@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self, TypeVar
 
-from services.common.embedding.encoder import Encoder, Vector
+from services.common.embedding.encoder import Encoder
 from services.common.embedding.files import ModelFiles
 from services.common.errors import Reason, ResourceExhaustedError
-from services.common.vectors import EmbeddedVector
+from services.common.vectors import EmbeddedVector, Vector
 
 A = TypeVar("A")
 T = TypeVar("T")

@@ -1,19 +1,21 @@
-"""One text to one vector, on the calling thread."""
+"""One text to one vector, and to one for each of its sentences, on the calling thread."""
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding
 
 from services.common.embedding.files import ModelFiles
+from services.common.embedding.precision import Precision
+from services.common.embedding.rewrite import integer, trimmed
 from services.common.embedding.runtime import onnx_errors, onnxruntime
+from services.common.embedding.sentence_vectors import Span, late_vectors
 from services.common.embedding.tokens import loaded, not_a_model
-from services.common.errors import DataLossError, InvalidArgumentError, Reason
+from services.common.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, Reason
 from services.common.text import is_well_formed
-
-Vector: TypeAlias = NDArray[np.float32]
+from services.common.vectors import Vector
 
 _INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 _LOAD_ERRORS = (onnx_errors.Fail, onnx_errors.InvalidGraph, onnx_errors.InvalidProtobuf)
@@ -22,11 +24,11 @@ _LOAD_ERRORS = (onnx_errors.Fail, onnx_errors.InvalidGraph, onnx_errors.InvalidP
 class Encoder:
     """A loaded sentence model: mean of the token states, scaled to length one. Safe to call from many threads."""
 
-    def __init__(self, files: ModelFiles) -> None:
+    def __init__(self, files: ModelFiles, precision: Precision = Precision.EXACT) -> None:
         """Load the model; raise FailedPreconditionError when its files are absent, wrong or not such a model."""
         onnx, tokenizer = files.read()
         self._tokenizer = loaded(tokenizer, files.name)
-        self._session = _session(onnx, files.name)
+        self._session = _session(_graph(onnx, files, precision), files.name)
         self._inputs = frozenset(node.name for node in self._session.get_inputs())
         if not self._inputs <= _INPUTS:
             raise not_a_model(files.name, "model.onnx")
@@ -47,10 +49,24 @@ class Encoder:
 
         Raises InvalidArgumentError with TEXT_MALFORMED, or with TEXT_TOO_LONG_FOR_MODEL: a text is never cut.
         """
+        return _unit(self._states(self._fitting(text)).mean(axis=0))
+
+    def embed_with_sentences(self, text: str, spans: Sequence[Span]) -> tuple[Vector, Vector]:
+        """Return the vector of `text`, just as `embed` does, and from the same pass one row per sentence.
+
+        `spans` are code points of `text`. A sentence that no token begins in has a row of zeros.
+        """
+        encoding = self._fitting(text)
+        states = self._states(encoding)
+        words = np.flatnonzero(np.array(encoding.special_tokens_mask) == 0)
+        starts = np.array([start for start, _ in encoding.offsets], dtype=np.int64)
+        return _unit(states.mean(axis=0)), late_vectors(states[words], starts[words], spans)
+
+    def _fitting(self, text: str) -> Encoding:
         encoding = self._encode(text)
         if len(encoding.ids) > self._max_tokens:
             raise _too_long(len(encoding.ids), self._max_tokens)
-        return _unit(self._states(encoding).mean(axis=0))
+        return encoding
 
     def _encode(self, text: str, *, add_special_tokens: bool = True) -> Encoding:
         if not is_well_formed(text):
@@ -69,12 +85,24 @@ class Encoder:
         return states
 
 
+def _graph(content: bytes, files: ModelFiles, precision: Precision) -> bytes:
+    if files.is_rewritable:
+        return integer(content) if precision is Precision.INT8 else trimmed(content)
+    if precision is Precision.INT8:
+        raise FailedPreconditionError(
+            Reason.MODEL_UNAVAILABLE, f"The embedding model {files.name} has no int8 form; set the precision to exact."
+        )
+    return content
+
+
 def _session(content: bytes, name: str) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
+    # Where the processor would saturate sums of int8 products, they are computed in another way: no more than slower.
+    options.add_session_config_entry("session.x64quantprecision", "1")
     options.log_severity_level = 3
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -21,6 +21,8 @@ class ModelFiles:
     """Cosine below which a passage is no match: a property of the model, not of the search."""
     sha256: tuple[str, str] | None = None
     """Expected digests of `onnx` and `tokenizer`, lower-case hex; None takes the files as they are."""
+    is_rewritable: bool = False
+    """The graph is one that `rewrite.py` knows: for single texts, its weights stored as int8."""
 
     def read(self) -> tuple[bytes, bytes]:
         """Return the bytes of both files; raise FailedPreconditionError when absent or not the expected ones."""
@@ -50,6 +52,7 @@ def packaged_minilm() -> ModelFiles:
             "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
             "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
         ),
+        is_rewritable=True,
     )
 
 

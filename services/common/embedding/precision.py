@@ -1,0 +1,35 @@
+"""How exactly an embedding model computes, and what that depends on."""
+
+from enum import StrEnum
+from pathlib import Path
+
+
+class Precision(StrEnum):
+    """Arithmetic of the products with the model's weights; both make vectors of one embedding space."""
+
+    EXACT = "exact"
+    """In float32."""
+    INT8 = "int8"
+    """In integers: half the time for a question, other vectors by a cosine of about 0.997."""
+
+
+CHOICES = ("auto", *Precision)
+"""What may be asked for."""
+_MEASURED = frozenset({"avx2", "avx_vnni", "avx512_vnni"})
+"""Processor flags with which the integer products are known to be both right and faster."""
+
+
+def precision_for(choice: str, flags: frozenset[str]) -> Precision:
+    """Return what `auto`, `exact` or `int8` means on a processor with these flags."""
+    if choice == "auto":
+        return Precision.INT8 if flags & _MEASURED else Precision.EXACT
+    return Precision(choice)
+
+
+def processor_flags(cpuinfo: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
+    """Return the flags of the first processor; none where the system does not tell."""
+    try:
+        lines = cpuinfo.read_text(errors="replace").splitlines()
+    except OSError:
+        return frozenset()
+    return next((frozenset(line.partition(":")[2].split()) for line in lines if line.startswith("flags")), frozenset())

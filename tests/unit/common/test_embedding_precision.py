@@ -1,0 +1,32 @@
+"""Which arithmetic a processor gets."""
+
+from pathlib import Path
+
+import pytest
+
+from services.common.embedding.precision import Precision, precision_for, processor_flags
+
+
+@pytest.mark.parametrize("flag", ["avx2", "avx_vnni", "avx512_vnni"])
+def test_auto_takes_integers_where_they_were_measured(flag: str) -> None:
+    assert precision_for("auto", frozenset({"sse4_2", flag})) is Precision.INT8
+
+
+def test_auto_stays_exact_on_a_processor_that_nobody_measured() -> None:
+    assert precision_for("auto", frozenset({"asimd", "sse4_2"})) is Precision.EXACT
+
+
+@pytest.mark.parametrize("precision", Precision)
+def test_what_is_asked_for_by_name_is_taken_on_any_processor(precision: Precision) -> None:
+    assert precision_for(precision.value, frozenset()) is precision
+
+
+def test_flags_are_those_of_the_first_processor(tmp_path: Path) -> None:
+    file = tmp_path / "cpuinfo"
+    file.write_text("processor\t: 0\nflags\t\t: fpu avx2\nprocessor\t: 1\nflags\t\t: other\n")
+
+    assert processor_flags(file) == {"fpu", "avx2"}
+
+
+def test_a_system_that_does_not_tell_has_no_flags(tmp_path: Path) -> None:
+    assert processor_flags(tmp_path / "absent") == frozenset()
