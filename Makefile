@@ -49,6 +49,15 @@ lock: ## Resolve the lock files anew
 	@$(UV_COMPILE) -o requirements/local.lock
 	@$(UV_COMPILE) --group dev -c requirements/local.lock -o requirements/dev.lock
 
+##@ Measure
+DATA ?= ../shared/data/qa
+
+.PHONY: eval eval-quick
+eval: setup-dev ## Measure quality on every question set, for hours; DATA=folder measures a set or sets of your own
+	@$(BIN)/python -m evals run $(DATA) $(if $(filter file default,$(origin DATA)),--out docs) $(EVAL)
+eval-quick: setup-dev ## Measure quality on a fixed sample, in minutes, against evals/gates.toml
+	@$(BIN)/python -m evals quick $(EVAL)
+
 ##@ Develop
 GEN := protos/gen
 

@@ -1,0 +1,20 @@
+"""The fixed sample that is measured on every change: small corpora, few questions, three shapes of text."""
+
+from pathlib import Path
+
+from evals.questions import QuestionSet, load, sample
+
+_SAMPLES = {
+    "xquad_en": (10, 150),
+    "xquad_de": (5, 60),
+    "covidqa_papers": (4, 60),
+    "clapnq": (60, 60),
+}
+"""Titles and questions by set: short paragraphs in two languages, long papers, prose answers."""
+SWAP = ("xquad_en",)
+MOST_TRAPS = 60
+
+
+def sets(folder: Path) -> list[QuestionSet]:
+    """Return the sample of the sets in `folder`."""
+    return [sample(load(folder / name), titles, questions) for name, (titles, questions) in _SAMPLES.items()]
