@@ -8,6 +8,14 @@ _LINE_END = re.compile("\r\n|[\r\v\f\x85\u2028\u2029]")
 _DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufeff\ud800-\udfff]")
 _SOFT_HYPHEN = re.compile("\u00ad(?:[ \t]*\n[ \t]*)?")
 _LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010]\n[ \t]*(?=([^\W\d_]))")
+_LINE_HYPHENS = ("-\n", "\u2010\n")
+_TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Marks that turn the direction of what follows, beyond the end of a label too."""
+
+
+def is_blank(text: str) -> bool:
+    """Tell whether nothing of the text can be seen: it has only white space, controls and marks of format."""
+    return all(unicodedata.category(sign)[0] in "CZ" for sign in text)
 
 
 def is_well_formed(text: str) -> bool:
@@ -23,12 +31,20 @@ def normalise(text: str) -> str:
     return unicodedata.normalize("NFC", _DROPPED.sub("", _LINE_END.sub("\n", text)))
 
 
+def label(text: str) -> str:
+    """Return the text as a title or a name: one line of stored text that turns nothing beside it, empty for a blank."""
+    line = " ".join(_TURNING.sub("", normalise(text)).split())
+    return "" if is_blank(line) else line
+
+
 def search_text(text: str) -> str:
     """Return the form that is searched and never shown: NFKC, hyphenation mended, white space collapsed.
 
     NFKC opens ligatures and also turns 10² into 102: do not store it in place of the text.
     """
-    whole = _LINE_HYPHEN.sub(_mend, _SOFT_HYPHEN.sub("", text))
+    whole = _SOFT_HYPHEN.sub("", text) if "\u00ad" in text else text
+    if any(hyphen in whole for hyphen in _LINE_HYPHENS):
+        whole = _LINE_HYPHEN.sub(_mend, whole)
     return " ".join(unicodedata.normalize("NFKC", whole).split())
 
 

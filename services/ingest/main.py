@@ -1,5 +1,6 @@
 """Runs the ingest service."""
 
+import asyncio
 import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from attest.ingest.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_t
 from services.common import logs, process
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.files import packaged_minilm
+from services.common.embedding.tokens import Tokens
 from services.common.postgres.pool import PoolLimits, open_pool
 from services.common.postgres.readiness import check_schema
 from services.common.postgres.schema import expected_version
@@ -59,8 +61,9 @@ async def run() -> None:
         model = packaged_minilm()
         embedder = await stack.enter_async_context(OnnxEmbedder(model, threads=settings.ingest_embed_threads))
         folder = Path(settings.ingest_spool_folder) if settings.ingest_spool_folder else None
+        tokens = await asyncio.to_thread(Tokens, model)
         reader = await stack.enter_async_context(
-            BoundedReader(embedder, model, processes=settings.ingest_reading_processes, folder=folder)
+            BoundedReader(tokens, model, processes=settings.ingest_reading_processes, folder=folder)
         )
         database = DatabaseSettings.from_dsn(settings.writer_dsn.reveal())
         limits = PoolLimits(connections=settings.ingest_connections)

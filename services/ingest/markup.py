@@ -8,6 +8,9 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 _PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+_MARKED = re.compile(r"[\\`*_~\[<&]")
+"""What begins any markup inside a paragraph; a text without it need not be parsed."""
+_LINE_END = re.compile(r" +\n")
 _QUOTE = re.compile(r"^[ \t]*(?:>[ \t]?)+", re.MULTILINE)
 _MARKERS = re.compile(r"\s*(?:>[ \t]?|(?:[-+*]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|#{1,6}[ \t]+)+")
 _DELIMITER_ROW = re.compile(r"^[ \t>]*[|:-][ \t|:-]*$", re.MULTILINE)
@@ -20,6 +23,8 @@ def inline_text(raw: str, references: Mapping[str, object]) -> str:
     """Return the text of a paragraph or a piece of one: links as their text, images as their description."""
     marks = _MARKERS.match(raw)
     unquoted = _QUOTE.sub("", raw[marks.end() :] if marks else raw)
+    if not _MARKED.search(unquoted):
+        return _LINE_END.sub("\n", unquoted)
     tokens = _PARSER.parseInline(unquoted, {"references": references})
     return "".join(_texts(tokens[0].children or ())) if tokens else ""
 

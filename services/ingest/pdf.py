@@ -25,7 +25,7 @@ _NO_TITLE = re.compile(
 class PdfLimits:
     """Bounds of what is read of one PDF."""
 
-    pages: int = 2_000
+    pages: int = 5_000
     characters: int = 20_000_000
 
 

@@ -1,8 +1,12 @@
 """The block structure of Markdown, and the search text of its blocks."""
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from services.common.text import search_text
 from services.ingest.blocks import Kind
+from services.ingest.markup import inline_text
 from services.ingest.readers import ReadDocument, read_document
 
 
@@ -134,3 +138,11 @@ def test_what_is_nested_too_deep_for_the_parser_is_still_text() -> None:
     assert "deep word" in searched("> " * 200 + "deep word")
     assert "deep word" in searched("- " * 200 + "deep word")
     assert searched("> " * 200) == ""
+
+
+@settings(deadline=None)
+@given(st.text(st.sampled_from("ab é-\u00ad\u2010>#.1!]) \t\n漢")))
+def test_text_without_markup_is_read_as_the_parser_reads_it(raw: str) -> None:
+    parsed = inline_text(raw + "\n<b>", {})
+
+    assert search_text(inline_text(raw, {})) == search_text(parsed)

@@ -1,8 +1,6 @@
 """What is read of a PDF."""
 
 import io
-import json
-from pathlib import Path
 
 import pytest
 
@@ -103,27 +101,3 @@ def test_hyphens_and_ligatures_are_mended_in_what_is_searched_only() -> None:
 
     assert chunk.content == "A hyphen-\nated word."
     assert chunk.embedding_text == "T\nA hyphenated word."
-
-
-SHARED = Path(__file__).parents[4] / "shared" / "data" / "pdf"
-
-
-REFUSED = {"no_text": Reason.DOCUMENT_WITHOUT_TEXT, "password": Reason.DOCUMENT_ENCRYPTED}
-READ_ALL_THE_SAME = {"sample-files__imagemagick-images.pdf", "pypdf__r6-user-password.pdf"}
-"""One has labels on its pictures; the other opens with an empty owner's password."""
-
-
-def refused() -> list[tuple[str, Reason]]:
-    manifest = SHARED / "manifest.jsonl"
-    rows = [json.loads(line) for line in manifest.read_text().splitlines()] if manifest.exists() else []
-    outcomes = [(Path(row["file"]).name, row["expect"]["outcome"]) for row in rows]
-    return [(name, REFUSED[kind]) for name, kind in outcomes if kind in REFUSED and name not in READ_ALL_THE_SAME]
-
-
-@pytest.mark.skipif(not SHARED.exists(), reason="the shared PDFs are not here")
-@pytest.mark.parametrize(("name", "reason"), refused() or [("", Reason.INTERNAL)])
-def test_locked_and_scanned_files_of_other_people_are_named_as_such(name: str, reason: Reason) -> None:
-    with pytest.raises(InvalidArgumentError) as caught:
-        read((SHARED / "files" / name).read_bytes())
-
-    assert caught.value.reason is reason
