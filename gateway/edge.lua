@@ -112,11 +112,34 @@ local function explained(body)
   return UNEXPLAINED[name] or { name, "INTERNAL", BY_STATUS[500][3] }
 end
 
-local function shape_grpc(headers, status)
+local function varint(number)
+  local bytes = ""
+  while number > 127 do
+    bytes, number = bytes .. string.char(number % 128 + 128), math.floor(number / 128)
+  end
+  return bytes .. string.char(number)
+end
+
+-- A field of a protobuf message that holds text or a message.
+local function field(number, bytes)
+  return string.char(number * 8 + 2) .. varint(#bytes) .. bytes
+end
+
+-- google.rpc.Status with the ErrorInfo that the services' own errors have.
+local function status_details(code, entry)
+  local info = field(1, entry[2]) .. field(2, "attest")
+  local any = field(1, "type.googleapis.com/google.rpc.ErrorInfo") .. field(2, info)
+  return string.char(8) .. varint(code) .. field(2, entry[3]) .. field(3, any)
+end
+
+local function shape_grpc(handle, status)
   if not status then return end                        -- the service's own reply stays as it is
+  local headers = handle:headers()
   local entry = BY_STATUS[status] or BY_STATUS[500]
   if GRPC_STATUS[status] then headers:replace("grpc-status", tostring(GRPC_STATUS[status])) end
   headers:replace("grpc-message", entry[3])
+  local code = tonumber(headers:get("grpc-status")) or NUMBERS.UNKNOWN
+  headers:replace("grpc-status-details-bin", handle:base64Escape(status_details(code, entry)))
 end
 
 function envoy_on_response(handle)
@@ -125,7 +148,7 @@ function envoy_on_response(handle)
   local own_status = mark and tonumber(mark:match("^%d+"))
   headers:remove("x-attest-local-reply")
   if (headers:get("content-type") or ""):find("^application/grpc") then
-    return shape_grpc(headers, own_status)
+    return shape_grpc(handle, own_status)
   end
   headers:remove("grpc-status")
   headers:remove("grpc-message")
