@@ -47,7 +47,7 @@ class IngestSettings(ServiceSettings):
     ingest_embed_threads: int = field(default=1, metadata={"least": 1, "most": 64})
     """Threads that compute vectors."""
     ingest_reading_processes: int = field(default=1, metadata={"least": 1, "most": 64})
-    """Processes that read PDFs and long texts at the same time, each of up to 1.5 GB and 60 s; more wait."""
+    """Processes that read PDFs and long texts at the same time, each of up to 1.5 GB and 60 s of a core; more wait."""
     ingest_spool_folder: str | None = None
     """Folder that documents lie in while they come in; the system's folder for temporary files without it."""
 

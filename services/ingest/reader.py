@@ -96,7 +96,7 @@ class BoundedReader:
         reading = _Reading(content, task, self._limits, self._model, self._folder)
         running = asyncio.get_running_loop().run_in_executor(self._threads, reading)
         try:
-            done, _ = await asyncio.wait([running], timeout=self._limits.seconds)
+            done, _ = await asyncio.wait([running], timeout=self._limits.wall_seconds)
         finally:
             reading.kill()
             await asyncio.wait([running])

@@ -8,7 +8,6 @@ import contextlib
 import ctypes
 import json
 import logging
-import math
 import os
 import resource
 import signal
@@ -28,16 +27,16 @@ from services.ingest.reading import read_and_chunk
 from services.ingest.reading_lines import Line, document_lines, encode, error_line
 
 _PR_SET_PDEATHSIG = 1
-_SPARE_SECONDS = 5
-"""Processor seconds beyond the wall time after which the kernel ends a process whose parent is gone."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadingLimits:
     """Bounds of one reading process."""
 
-    seconds: float = 60.0
-    """Wall time."""
+    seconds: int = 60
+    """Processor time, so that a busy machine does not make a long document a hostile one."""
+    wall_seconds: float = 120.0
+    """Time until nobody waits for the result any more."""
     memory_bytes: int = 1536 * 1024 * 1024
     """Address space; not enforced where the system has no such limit."""
     pdf: PdfLimits = field(default_factory=PdfLimits)
@@ -101,14 +100,13 @@ def main() -> None:
 
 
 def _confine(order: ReadingOrder) -> None:
-    """Take the limits on, and end with the parent: as the kernel sees to it where it can, else after its seconds."""
+    """Take the limits on, and end with the parent where the kernel sees to it."""
     libc = ctypes.CDLL(None)
     if hasattr(libc, "prctl"):
         libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
     if os.getppid() != order.parent:
         sys.exit("the parent has ended")
-    seconds = math.ceil(order.limits.seconds) + _SPARE_SECONDS
-    _limit(resource.RLIMIT_CPU, seconds)
+    _limit(resource.RLIMIT_CPU, order.limits.seconds)
     _limit(resource.RLIMIT_AS, order.limits.memory_bytes)
     _limit(resource.RLIMIT_FSIZE, 0)
     _limit(resource.RLIMIT_CORE, 0)

@@ -1,8 +1,7 @@
 """Translates between the ingest contract and the use-case."""
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, NoReturn
 
@@ -11,10 +10,11 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from attest.ingest.v1 import ingest_service_pb2 as pb
 from attest.ingest.v1 import ingest_service_pb2_grpc
-from services.common.errors import DeadlineExceededError, DomainError, Reason, UnimplementedError
+from services.common.errors import DomainError, Reason, UnimplementedError
 from services.common.identity import Scope
 from services.common.rpc.context import current_principal, time_remaining
 from services.common.rpc.status import code_of
+from services.ingest.extent import Extent
 from services.ingest.ingest import IngestDocument, IngestResult
 from services.ingest.library import Library
 from services.ingest.model import LaneInUse, Outcome, StoredDocument
@@ -65,8 +65,9 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
             content=request.content,
             metadata=request.metadata,
         )
-        with _resumable():
-            return _response(await self._ingest_document(checked))
+        extent = Extent(time_remaining)
+        with extent.told_at_the_deadline():
+            return _response(await self._ingest_document(checked, extent.reached))
 
     async def UploadDocument(  # noqa: N802  # the name is the contract's
         self, requests: AsyncIterator[pb.UploadDocumentRequest], context: grpc.aio.ServicerContext
@@ -84,8 +85,9 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
 
         talk = _Talk(context)
         async with talk.telling_failures():
-            with _resumable():
-                done = await self._upload_document(header, _pieces(first, requests), talk.tell)
+            extent = Extent(time_remaining)
+            with extent.told_at_the_deadline():
+                done = await self._upload_document(header, _pieces(first, requests), talk.tell, extent.reached)
             await talk.tell(done.progress, done.result)
 
     async def GetDocument(  # noqa: N802  # the name is the contract's
@@ -129,20 +131,6 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     ReembedSpace = _not_served
     ActivateEmbeddingSpace = _not_served
     ListEmbeddingSpaces = _not_served
-
-
-@contextmanager
-def _resumable() -> Iterator[None]:
-    """Say at the deadline that the work is not lost."""
-    try:
-        yield
-    except asyncio.CancelledError:
-        if time_remaining() > 0:
-            raise
-        raise DeadlineExceededError(
-            Reason.DEADLINE_EXCEEDED,
-            "The time given was not enough to embed the document. Send it again to go on: what was embedded is kept.",
-        ) from None
 
 
 async def _pieces(

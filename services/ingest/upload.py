@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from services.common.errors import InvalidArgumentError, Reason
+from services.ingest.embedding import Report, unheard
 from services.ingest.ingest import IngestDocument, IngestResult
 from services.ingest.media import HEAD_BYTES, PDF
 from services.ingest.ports import DocumentStore, Spool
@@ -55,8 +56,12 @@ class UploadDocument:
         self._spool = spool
         self._clock = clock
 
-    async def __call__(self, header: UploadHeader, pieces: AsyncIterator[bytes], listener: Listener) -> Uploaded:
-        """Take the pieces, ingest the document and return what was done; `listener` hears of it five times a second.
+    async def __call__(
+        self, header: UploadHeader, pieces: AsyncIterator[bytes], listener: Listener, report: Report = unheard
+    ) -> Uploaded:
+        """Take the pieces, ingest the document and return what was done.
+
+        `listener` hears of it five times a second at most, `report` of each step of the embedding.
 
         Raises InvalidArgumentError with FIELD_MISSING, MEDIA_TYPE_UNSUPPORTED or DOCUMENT_TOO_LARGE, and what
         `IngestDocument` does.
@@ -65,7 +70,12 @@ class UploadDocument:
         progress = _Progress(listener, self._clock)
         async with self._spool() as spool:
             request = await _received(header, pieces, spool, progress)
-            result = await self._ingest(request, progress.embedded)
+
+            async def embedded(done: int, total: int) -> None:
+                await report(done, total)
+                await progress.embedded(done, total)
+
+            result = await self._ingest(request, embedded)
         return Uploaded(progress.now, result)
 
 

@@ -110,7 +110,7 @@ async def test_what_is_wrong_with_a_pdf_crosses_the_process(reader: BoundedReade
 
 
 async def test_hostile_markdown_is_stopped_at_the_time_limit() -> None:
-    async with new_reader(limits=ReadingLimits(seconds=2.0)) as reader:
+    async with new_reader(limits=ReadingLimits(seconds=2)) as reader:
         started = time.monotonic()
         with pytest.raises(ResourceExhaustedError) as caught:
             await reader.read(content(HOSTILE), task(MARKDOWN))
@@ -122,7 +122,7 @@ async def test_hostile_markdown_is_stopped_at_the_time_limit() -> None:
 
 async def test_a_bomb_is_stopped_at_a_limit_and_the_next_document_is_read() -> None:
     """F92."""
-    limits = ReadingLimits(seconds=20.0, memory_bytes=700 * 1024 * 1024)
+    limits = ReadingLimits(seconds=20, memory_bytes=700 * 1024 * 1024)
     async with new_reader(limits=limits) as reader:
         with pytest.raises(DomainError) as caught:
             await reader.read(content(bomb(60)), task())
