@@ -16,7 +16,8 @@ from evals.questions import DataError, QuestionSet, load_all
 from evals.report import Report, compiled, write
 from evals.running import Plan, run
 from evals.stack import StackError
-from evals.storage import WorkFolder
+from evals.storage import WorkFolder, measured
+from evals.storage import settings as settings_of
 from evals.table import printed
 
 DATA = Path("../shared/data/qa")
@@ -26,6 +27,11 @@ _settings = click.option("--set", "settings", multiple=True, metavar="NAME=VALUE
 _json = click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
 _traps = click.option("--traps", type=Path, default=TRAPS_SCRIPT, help="Script that makes the unanswerable twins.")
 
+_out = click.option("--out", type=Path, default=Path("build/eval"), help="Folder of the report.")
+_work = click.option(
+    "--work", type=Path, default=Path("build/eval/work"), help="Folder of what was asked, a file a set."
+)
+
 
 @click.group()
 def main() -> None:
@@ -34,8 +40,8 @@ def main() -> None:
 
 @main.command("run")
 @click.argument("folder", type=Path, required=False)
-@click.option("--out", type=Path, default=Path("build/eval"), help="Folder of the report.")
-@click.option("--work", type=Path, default=Path("build/eval/work"), help="Folder of what was asked, a file a set.")
+@_out
+@_work
 @click.option("--resume", is_flag=True, help="Go on where a stopped run was; measure only sets that are not there yet.")
 @click.option("--most-traps", type=click.IntRange(1), help="Most twins of each kind in a set. Default: all.")
 @click.option("--swap", "swap_sets", multiple=True, default=["xquad_en"], help="Sets whose names may be swapped.")
@@ -62,10 +68,19 @@ def run_all(
         swap_sets=swap_sets,
     )
     report = _measured(plan, WorkFolder(work, plan.described(), resume=resume))
-    write(report, out)
-    click.echo(report.json() if as_json else printed(report))
-    click.echo(f"Report: {out / 'quality.md'}", err=True)
-    sys.exit(FAILED if report.failed else 0)
+    _tell(report, out, as_json)
+
+
+@main.command("report")
+@_out
+@_work
+@_json
+def run_report(out: Path, work: Path, as_json: bool) -> None:
+    """Write the report of the sets that are finished, of a run that was stopped or still goes on."""
+    facts, asked = measured(work)
+    if not facts:
+        _fail(f"{work} holds no finished set; run make eval first.", WRONG_CALL)
+    _tell(compiled(settings_of(work), facts, asked), out, as_json)
 
 
 @main.command("quick")
@@ -79,6 +94,7 @@ def run_quick(gates_file: Path, propose: bool, traps: Path, settings: Sequence[s
     if not (DATA.is_dir() and traps.is_file()):
         click.echo(f"eval-quick: skipped, since {DATA} or {traps} is not there.", err=True)
         return
+    held = _gates(gates_file)
     plan = Plan(
         sets=quick.sets(DATA),
         settings=_pairs(settings),
@@ -88,9 +104,9 @@ def run_quick(gates_file: Path, propose: bool, traps: Path, settings: Sequence[s
     )
     report = _measured(plan, WorkFolder(Path("build/eval/quick"), plan.described(), resume=False))
     if propose:
-        click.echo(gates.proposed(report.figures, gates.load(gates_file)))
+        click.echo(gates.proposed(report.figures, held))
         return
-    broken = gates.broken(report.figures, gates.load(gates_file))
+    broken = gates.broken(report.figures, held)
     click.echo(report.json() if as_json else printed(report))
     for line in broken:
         click.echo(f"eval-quick: {line}", err=True)
@@ -98,7 +114,7 @@ def run_quick(gates_file: Path, propose: bool, traps: Path, settings: Sequence[s
 
 
 @main.command("threshold")
-@click.option("--work", type=Path, default=Path("build/eval/work"), help="Folder of what a run asked.")
+@_work
 @_json
 def run_threshold(work: Path, as_json: bool) -> None:
     """Print the chunk filter and the gate's start value that the scores of the last run give."""
@@ -119,7 +135,14 @@ def _measured(plan: Plan, work: WorkFolder) -> Report:
         _fail("stopped; finished sets are kept, and --resume goes on from there.", INTERRUPTED)
     except (StackError, DataError) as error:
         _fail(str(error), FAILED)
-    return compiled(plan, *work.load([one.name for one in plan.sets]))
+    return compiled(plan.described(), *work.load([one.name for one in plan.sets]))
+
+
+def _tell(report: Report, out: Path, as_json: bool) -> NoReturn:
+    write(report, out)
+    click.echo(report.json() if as_json else printed(report))
+    click.echo(f"Report: {out / 'quality.md'}", err=True)
+    sys.exit(FAILED if report.failed else 0)
 
 
 def _sets(folder: Path | None) -> list[QuestionSet]:
@@ -137,6 +160,13 @@ def _script(path: Path) -> Path | None:
         return path
     click.echo(f"eval: {path} is not there, so no unanswerable twins are asked.", err=True)
     return None
+
+
+def _gates(path: Path) -> list[gates.Gate]:
+    try:
+        return gates.load(path)
+    except gates.GateError as error:
+        _fail(str(error), WRONG_CALL)
 
 
 def _pairs(settings: Sequence[str]) -> dict[str, str]:

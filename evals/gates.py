@@ -44,11 +44,14 @@ def load(path: Path) -> list[Gate]:
     try:
         with path.open("rb") as file:
             tables = tomllib.load(file)
-        return [
+        gates = [
             Gate(where, figure, float(told["value"]), float(told["vary"]))
             for where, figures in tables.items()
             for figure, told in figures.items()
         ]
+        if not gates:
+            raise ValueError("it holds none")
+        return gates
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise GateError(f"{path} is not a file of gates ({type(error).__name__}: {error}).") from error
 

@@ -15,8 +15,8 @@ _VECTOR_FLAGS = ("avx2", "avx512f", "avx512_vnni", "avx_vnni")
 
 
 def commit() -> str:
-    """Return the commit that is checked out, with a plus behind it where code of the product differs from it."""
-    changed = _git("status", "--porcelain", "--", "services", "protos", "migrations", "gateway", "evals")
+    """Return the commit of the product, with a plus behind it where the product differs from it."""
+    changed = _git("status", "--porcelain", "--", "services", "protos", "migrations", "gateway")
     return _git("rev-parse", "--short=12", "HEAD") + ("+" if changed else "")
 
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from evals.questions import QuestionSet, load, sample
 
 _SAMPLES = {
-    "xquad_en": (10, 150),
-    "xquad_de": (5, 60),
-    "covidqa_papers": (4, 60),
-    "clapnq": (60, 60),
+    "xquad_en": (8, 120),
+    "xquad_de": (5, 50),
+    "covidqa_papers": (4, 40),
+    "clapnq": (40, 40),
 }
 """Titles and questions by set: short paragraphs in two languages, long papers, prose answers."""
 SWAP = ("xquad_en",)
-MOST_TRAPS = 60
+MOST_TRAPS = 40
 
 
 def sets(folder: Path) -> list[QuestionSet]:

@@ -13,7 +13,6 @@ from evals.figures import Figures, figures
 from evals.outcome import Asked, Scope
 from evals.page import page
 from evals.proxy import discrimination
-from evals.running import Plan
 from evals.storage import SetFacts
 from evals.threshold import Thresholds, thresholds
 
@@ -50,8 +49,8 @@ class Report:
         return json.dumps(_rounded(told), indent=1, ensure_ascii=False)
 
 
-def compiled(plan: Plan, facts: Sequence[SetFacts], asked: Sequence[Asked]) -> Report:
-    """Return the report of what was asked."""
+def compiled(plan: Mapping[str, Any], facts: Sequence[SetFacts], asked: Sequence[Asked]) -> Report:
+    """Return the report of what was asked; `plan` is what `Plan.described` told."""
     libraries = _libraries(asked)
     return Report(
         run=_run(plan, facts),
@@ -87,17 +86,23 @@ def _libraries(asked: Sequence[Asked]) -> dict[str, list[Asked]]:
     return dict(found)
 
 
-def _run(plan: Plan, facts: Sequence[SetFacts]) -> dict[str, Any]:
+def _run(plan: Mapping[str, Any], facts: Sequence[SetFacts]) -> dict[str, Any]:
     return {
         "commits": sorted({one.commit for one in facts}),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "settings": dict(plan.settings),
-        "traps": "none" if plan.traps is None else f"at most {plan.most_traps} a kind" if plan.most_traps else "all",
+        "settings": plan["settings"],
+        "traps": _traps(plan),
         "space": facts[0].space if facts else {},
         "model_sha256": provenance.model_files(),
         "machine": provenance.machine(),
         "minutes": round(sum(sum(one.seconds.values()) for one in facts) / 60, 1),
     }
+
+
+def _traps(plan: Mapping[str, Any]) -> str:
+    if not plan["traps"]:
+        return "none"
+    return f"at most {plan['most_traps']} of a kind and set" if plan["most_traps"] else "all"
 
 
 def _rounded(value: Any) -> Any:

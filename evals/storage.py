@@ -10,6 +10,7 @@ from typing import Any
 from evals.outcome import Asked
 
 _FACTS = ".facts.json"
+_SETTINGS = "settings.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,7 @@ class WorkFolder:
     def __init__(self, path: Path, settings: Mapping[str, Any], *, resume: bool) -> None:
         """Open the folder; without `resume`, or with other settings than before, it begins empty."""
         self._path = path
-        described = path / "settings.json"
+        described = path / _SETTINGS
         if not (
             resume and described.is_file() and json.loads(described.read_text()) == json.loads(json.dumps(settings))
         ):
@@ -63,6 +64,12 @@ class WorkFolder:
     def _facts(self, name: str) -> SetFacts | None:
         path = self._path / f"{name}{_FACTS}"
         return SetFacts(**json.loads(path.read_text())) if path.is_file() else None
+
+
+def settings(path: Path) -> dict[str, Any]:
+    """Return the settings of the run that wrote into the folder; empty where none did."""
+    described = path / _SETTINGS
+    return dict(json.loads(described.read_text())) if described.is_file() else {}
 
 
 def measured(path: Path, names: Iterable[str] | None = None) -> tuple[list[SetFacts], list[Asked]]:
