@@ -50,11 +50,9 @@ lock: ## Resolve the lock files anew
 	@$(UV_COMPILE) --group dev -c requirements/local.lock -o requirements/dev.lock
 
 ##@ Measure
-DATA ?= ../shared/data/qa
-
 .PHONY: eval eval-quick
 eval: setup-dev ## Measure quality on every question set, for hours; DATA=folder measures a set or sets of your own
-	@$(BIN)/python -m evals run $(DATA) $(if $(filter file default,$(origin DATA)),--out docs) $(EVAL)
+	@$(BIN)/python -m evals run $(if $(DATA),"$(DATA)",--out docs) $(EVAL)
 eval-quick: setup-dev ## Measure quality on a fixed sample, in minutes, against evals/gates.toml
 	@$(BIN)/python -m evals quick $(EVAL)
 
@@ -74,6 +72,7 @@ check: check-generate lint-protos check-docs ## Everything that CI checks beside
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports .importlinter >build/lint-imports.log || { cat build/lint-imports.log; exit 1; }
+	@$(BIN)/python -m evals quick
 	@echo "check: ok"
 
 format: setup-dev ## Format code and protos
@@ -104,3 +103,17 @@ lint-protos: setup-dev
 	@mkdir -p build && scripts/protoc.sh --include_source_info --descriptor_set_out=build/lint.binpb
 	@$(BIN)/buf lint build/lint.binpb --config buf.yaml
 	@$(BIN)/buf format --diff --exit-code
+
+##@ Measure
+.PHONY: bench bench-peers lock-peers
+bench: setup-dev ## Measure speed beside its floors, in interleaved rounds; LINES="search embed-chunks" chooses
+	@mkdir -p build && $(BIN)/python -m bench $(LINES) --json build/bench.json
+bench-peers: setup-dev build/peers/.done ## The same for the vector stores of LangChain and LlamaIndex (about 1 GB the first time)
+	@$(BIN)/python -m bench peers --json build/bench-peers.json
+build/peers/.done: bench/peers/requirements.lock
+	@mkdir -p build && $(PYTHON) -m venv build/peers
+	@build/peers/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --no-deps -r $<
+	@touch $@
+lock-peers: setup-dev ## Resolve the peers of the bench anew
+	@$(BIN)/uv pip compile --quiet bench/peers/requirements.in --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --custom-compile-command "make lock-peers" -o bench/peers/requirements.lock

@@ -69,15 +69,16 @@ def load_all(folder: Path) -> list[QuestionSet]:
 
 def load(folder: Path) -> QuestionSet:
     """Return one set; raise DataError when a file, a field or a gold document is missing."""
-    rows = list(_rows(folder / CORPUS))
-    documents = {document.doc_id: document for document in map(_document, rows)}
-    queries = [_query(row) for row in _rows(folder / QUERIES)]
+    texts, questions = list(_rows(folder / CORPUS)), list(_rows(folder / QUERIES))
+    documents = {document.doc_id: document for document in map(_document, texts)}
+    queries = [_query(row) for row in questions]
     if not documents or not queries:
         raise DataError(f"{folder} holds no document or no question.")
     for query in queries:
         if lost := [doc_id for doc_id in query.relevant if doc_id not in documents]:
             raise DataError(f"{folder / QUERIES}: question {query.qid} names documents that are not there: {lost[:3]}.")
-    return QuestionSet(folder.name, str(rows[0].get("lang", "en")), folder, documents, queries)
+    lang = texts[0].get("lang") or questions[0].get("lang") or "en"
+    return QuestionSet(folder.resolve().name, str(lang), folder, documents, queries)
 
 
 def sample(full: QuestionSet, titles: int, questions: int) -> QuestionSet:
