@@ -56,6 +56,19 @@ eval: setup-dev ## Measure quality on every question set, for hours; DATA=folder
 eval-quick: setup-dev ## Measure quality on a fixed sample, in minutes, against evals/gates.toml
 	@$(BIN)/python -m evals quick $(EVAL)
 
+.PHONY: bench bench-peers lock-peers
+bench: setup-dev ## Measure speed beside its floors, in interleaved rounds; LINES="search embed-chunks" chooses
+	@mkdir -p build && $(BIN)/python -m bench $(LINES) --json build/bench.json
+bench-peers: setup-dev build/peers/.done ## Measure search beside LangChain and LlamaIndex (installs them into build/peers)
+	@mkdir -p build && $(BIN)/python -m bench peers --json build/bench-peers.json
+build/peers/.done: bench/peers/requirements.lock
+	@mkdir -p build && $(PYTHON) -m venv build/peers
+	@build/peers/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --no-deps -r $<
+	@touch $@
+lock-peers: setup-dev ## Resolve the peers of the bench anew
+	@$(BIN)/uv pip compile --quiet bench/peers/requirements.in --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-annotate --custom-compile-command "make lock-peers" -o bench/peers/requirements.lock
+
 ##@ Develop
 GEN := protos/gen
 
@@ -103,17 +116,3 @@ lint-protos: setup-dev
 	@mkdir -p build && scripts/protoc.sh --include_source_info --descriptor_set_out=build/lint.binpb
 	@$(BIN)/buf lint build/lint.binpb --config buf.yaml
 	@$(BIN)/buf format --diff --exit-code
-
-##@ Measure
-.PHONY: bench bench-peers lock-peers
-bench: setup-dev ## Measure speed beside its floors, in interleaved rounds; LINES="search embed-chunks" chooses
-	@mkdir -p build && $(BIN)/python -m bench $(LINES) --json build/bench.json
-bench-peers: setup-dev build/peers/.done ## The same for the vector stores of LangChain and LlamaIndex (about 1 GB the first time)
-	@$(BIN)/python -m bench peers --json build/bench-peers.json
-build/peers/.done: bench/peers/requirements.lock
-	@mkdir -p build && $(PYTHON) -m venv build/peers
-	@build/peers/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --no-deps -r $<
-	@touch $@
-lock-peers: setup-dev ## Resolve the peers of the bench anew
-	@$(BIN)/uv pip compile --quiet bench/peers/requirements.in --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-annotate --custom-compile-command "make lock-peers" -o bench/peers/requirements.lock

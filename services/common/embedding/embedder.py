@@ -4,11 +4,13 @@ import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import Self, TypeVar
 
 from services.common.embedding.encoder import Encoder
 from services.common.embedding.files import ModelFiles
+from services.common.embedding.precision import Precision
 from services.common.errors import Reason, ResourceExhaustedError
 from services.common.vectors import EmbeddedVector, Vector
 
@@ -23,9 +25,12 @@ class OnnxEmbedder:
     the pool, so that a question waits behind `threads` of them at most. A cancelled call leaves the queue at once.
     """
 
-    def __init__(self, files: ModelFiles, *, threads: int = 1, max_calls: int = 64) -> None:
+    def __init__(
+        self, files: ModelFiles, *, precision: Precision = Precision.EXACT, threads: int = 1, max_calls: int = 64
+    ) -> None:
         """Set the threads that compute, and the calls that may be under way before more are refused."""
         self._files = files
+        self._precision = precision
         self._threads = threads
         self._max_calls = max_calls
         self._calls = 0
@@ -36,7 +41,7 @@ class OnnxEmbedder:
     async def __aenter__(self) -> Self:
         """Load the model; raise FailedPreconditionError when that cannot be done."""
         try:
-            self._encoder = await self._run(Encoder, self._files)
+            self._encoder = await self._run(partial(Encoder, self._files), self._precision)
         except BaseException:
             await self._close()
             raise
@@ -52,6 +57,11 @@ class OnnxEmbedder:
     def model_name(self) -> str:
         """Name of the model, as its embedding space bears it."""
         return self._files.name
+
+    @property
+    def precision(self) -> Precision:
+        """Arithmetic of the model, which is not part of its name: vectors of both may lie in one space."""
+        return self._precision
 
     @property
     def max_tokens(self) -> int:

@@ -1,0 +1,1 @@
+"""Measurements of speed: each line beside its floor, in interleaved rounds."""
