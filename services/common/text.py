@@ -9,13 +9,15 @@ _DROPPED = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ufeff\ud800-\udfff]")
 _SOFT_HYPHEN = re.compile("\u00ad(?:[ \t]*\n[ \t]*)?")
 _LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010]\n[ \t]*(?=([^\W\d_]))")
 _LINE_HYPHENS = ("-\n", "\u2010\n")
+_UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"})
+"""Categories of Unicode; letters that are younger than this Python's tables (Cn) can be seen."""
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of what follows, beyond the end of a label too."""
 
 
 def is_blank(text: str) -> bool:
     """Tell whether nothing of the text can be seen: it has only white space, controls and marks of format."""
-    return all(unicodedata.category(sign)[0] in "CZ" for sign in text)
+    return all(unicodedata.category(sign) in _UNSEEN for sign in text)
 
 
 def is_well_formed(text: str) -> bool:

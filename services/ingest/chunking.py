@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from services.common.text import search_text
+from services.common.text import is_blank, search_text
 from services.ingest import cuts
 from services.ingest.blocks import Block
 from services.ingest.model import Chunk, Lane
@@ -48,7 +48,7 @@ class _Chunker:
         found: list[Chunk] = []
         for group in self._groups():
             for pieces in self._packed(group):
-                if any(piece.search for piece in pieces):
+                if not all(is_blank(piece.search) for piece in pieces):
                     found.append(self._chunk(len(found), pieces))
         return found
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from services.common.errors import AbortedError, InvalidArgumentError, Reason, UnavailableError
+from services.common.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, Reason, UnavailableError
 from services.ingest.chunking import CHUNKER_VERSION
 from services.ingest.embedding import Report, ResumedEmbedding, unheard
 from services.ingest.keys import chunk_keys, document_id
@@ -71,7 +71,8 @@ class IngestDocument:
         """Ingest and return what was done; `report` hears how much is embedded.
 
         Raises what `DocumentReader.read` does, InvalidArgumentError with DOCUMENT_EMPTY, NotFoundError with
-        LANE_UNKNOWN, AbortedError when others keep changing the same document, UnavailableError with SPACE_MISMATCH.
+        LANE_UNKNOWN, AbortedError when others keep changing the same document, UnavailableError with SPACE_MISMATCH,
+        FailedPreconditionError with CONTENT_KEY_MISMATCH.
         """
         lane = await self._store.lane(request.lane)
         settings_sha256 = settings_fingerprint(request, lane)
@@ -79,6 +80,7 @@ class IngestDocument:
         for attempt in range(1, _ATTEMPTS + 1):
             space = await self._space()
             stored = await self._store.find(request.tenant, request.lane, request.source_url)
+            self._check_key(request, stored)
             if stored is not None and _same(stored, request.content.sha256, settings_sha256, space):
                 return IngestResult(Outcome.UNCHANGED, stored, chunks_kept=stored.chunk_count)
             read = read or await self._read(request, lane, settings_sha256)
@@ -89,6 +91,15 @@ class IngestDocument:
                     raise
                 await asyncio.sleep(_PAUSE_SECONDS * attempt)
         raise AssertionError("the last attempt returns or raises")
+
+    def _check_key(self, request: IngestRequest, stored: StoredDocument | None) -> None:
+        place = (request.tenant, request.lane, request.source_url)
+        if stored is not None and stored.document_id != document_id(self._content_key, *place):
+            raise FailedPreconditionError(
+                Reason.CONTENT_KEY_MISMATCH,
+                "The document at this address was stored under another content key than this service runs with. Give "
+                "the service the key that it had (ATTEST_CONTENT_KEY), or delete the document first.",
+            )
 
     async def _read(self, request: IngestRequest, lane: Lane, settings_sha256: bytes) -> "_Read":
         address = request.filename or request.source_url

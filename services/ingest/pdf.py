@@ -10,7 +10,7 @@ import pypdf
 from pypdf.errors import PdfStreamError
 
 from services.common.errors import InvalidArgumentError, Reason
-from services.common.text import normalise
+from services.common.text import label, normalise
 from services.ingest.model import PageText
 
 _END_MARK = b"\n%%EOF\n"
@@ -138,7 +138,7 @@ def _title(reader: pypdf.PdfReader) -> str:
         raise
     except Exception:  # noqa: BLE001  # the text is there all the same
         return ""
-    written = " ".join(normalise(title).split()) if isinstance(title, str) else ""
+    written = label(title) if isinstance(title, str) else ""
     return "" if _NO_TITLE.fullmatch(written) or not _has_text(written) else written
 
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from urllib.parse import unquote, urlsplit
 
 from services.common.errors import InvalidArgumentError, Reason
-from services.common.text import normalise, search_text
+from services.common.text import label, normalise, search_text
 from services.ingest.blocks import Block, Kind, Structure
 from services.ingest.front_matter import FrontMatter, read_front_matter
 from services.ingest.markdown import TooMuchStructureError, read_markdown
@@ -56,9 +56,8 @@ def read_document(content: str, media_type: str, source_url: str, title: str | N
         )
     text = normalise(content)
     front, structure, warnings = _structure(text, media_type)
-    found = title or front.values.get("title") or _first_heading(structure) or _file_name(source_url)
     return ReadDocument(
-        title=_title(found),
+        title=_title(title or "", front.values.get("title", ""), _first_heading(structure), _file_name(source_url)),
         text=text,
         metadata=front.values,
         warnings=(*front.warnings, *warnings),
@@ -68,11 +67,12 @@ def read_document(content: str, media_type: str, source_url: str, title: str | N
 
 def read_page(text: str, source_url: str, title: str | None) -> ReadDocument:
     """Read the stored text of one page: paragraphs without markup, under the given title or the last of the address."""
-    return ReadDocument(_title(title or _file_name(source_url)), text, {}, (), _plain(text, 0))
+    return ReadDocument(_title(title or "", _file_name(source_url)), text, {}, (), _plain(text, 0))
 
 
-def _title(found: str) -> str:
-    return " ".join(found.split())[:_LONGEST_TITLE]
+def _title(*found: str) -> str:
+    """Return the first name that can be seen, as one line."""
+    return next(filter(None, map(label, found)), "")[:_LONGEST_TITLE]
 
 
 def _structure(text: str, media_type: str) -> tuple[FrontMatter, Structure, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from services.common.errors import InvalidArgumentError, Reason
-from services.common.text import is_well_formed
+from services.common.text import is_well_formed, label
 from services.ingest.media import MARKDOWN, PLAIN_TEXT, address_of, detected, media_type
 from services.ingest.model import Content
 
@@ -60,7 +60,7 @@ class IngestRequest:
             tenant=tenant,
             lane=checked_lane(lane),
             source_url=source_url,
-            title=title.strip() or None,
+            title=label(title) or None,
             media_type=_media_type(media_type, source_url),
             content=_content(content),
             metadata=MappingProxyType(dict(metadata)),
@@ -96,7 +96,7 @@ class UploadHeader:
             tenant=tenant,
             lane=checked_lane(lane),
             source_url=source_url or named,
-            title=title.strip() or None,
+            title=label(title) or None,
             content_type=content_type,
             filename=named,
         )

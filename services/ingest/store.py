@@ -94,6 +94,7 @@ class PostgresDocumentStore:
             async with self._pool.tenant(document.tenant) as connection:
                 return await _replace(connection, document, space_id, chunks, vectors)
         except asyncpg.UniqueViolationError as error:
+            # Somebody stored the address meanwhile, under another key: the next look at it will tell.
             raise _busy() from error
         except asyncpg.ForeignKeyViolationError as error:
             raise _lane_unknown() from error

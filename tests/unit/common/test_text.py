@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from services.common.text import is_well_formed, normalise, search_text
+from services.common.text import is_blank, is_well_formed, label, normalise, search_text
 
 any_text = st.text(st.characters(exclude_categories=()))
 
@@ -85,3 +85,28 @@ def test_search_text_has_single_inner_spaces_only(text: str) -> None:
     searched = search_text(text)
 
     assert searched == " ".join(searched.split())
+
+
+@pytest.mark.parametrize("text", ["", " \n", "\u200b", "\u202e\u2066\u200f", "\x07\x00", "\ufeff"])
+def test_what_cannot_be_seen_is_blank(text: str) -> None:
+    assert is_blank(text)
+
+
+@pytest.mark.parametrize("text", ["?", "\U00018cd6", "\ue000", "\u200ba", "\u0301", "\U0001f600", "\u0645"])
+def test_what_can_be_seen_is_not_blank(text: str) -> None:
+    assert not is_blank(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("  Annual\treport\n2026 ", "Annual report 2026"),
+        ("bell \x07 and \x1b[31mred", "bell and [31mred"),
+        ("exe.\u202etxt.pdf", "exe.txt.pdf"),
+        ("\u2067\u05e9\u05dc\u05d5\u05dd\u2069", "\u05e9\u05dc\u05d5\u05dd"),
+        ("\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"),
+        ("\u200b \u2060", ""),
+    ],
+)
+def test_a_label_is_one_line_that_turns_nothing(text: str, shown: str) -> None:
+    assert label(text) == shown

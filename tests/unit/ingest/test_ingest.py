@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from services.common.errors import AbortedError, DomainError, Reason, UnavailableError
+from services.common.errors import AbortedError, DomainError, FailedPreconditionError, Reason, UnavailableError
 from services.ingest.ingest import IngestDocument, IngestResult
 from services.ingest.model import Chunk, EmbeddedVector, NewDocument, Outcome, Replacement
 from services.ingest.request import IngestRequest
@@ -80,6 +80,22 @@ async def test_the_same_bytes_again_embed_nothing(library: Library, embedder: Co
     assert (embedder.texts, second.tokens_embedded) == ([], 0)
 
 
+async def test_another_content_key_is_named_before_anything_is_embedded(
+    library: Library, embedder: CountingEmbedder
+) -> None:
+    await ingest(library, embedder, request())
+    embedder.texts.clear()
+    store = FakeDocumentStore(library)
+    cache = FakeVectorCache(library)
+    keyed = IngestDocument(store, cache, embedder, ReaderHere(), model=MODEL, content_key=b"j" * 32)
+
+    for content in ("# Tea\n\nAnother text.", None):
+        with pytest.raises(FailedPreconditionError) as caught:
+            await keyed(request(content) if content else request())
+        assert caught.value.reason is Reason.CONTENT_KEY_MISMATCH
+    assert embedder.texts == []
+
+
 async def test_an_edit_embeds_only_what_changed(library: Library, embedder: CountingEmbedder) -> None:
     # Sections long enough to be chunks of their own.
     tea, coffee = (
@@ -112,10 +128,13 @@ async def test_tenants_with_the_same_document_have_each_their_own(library: Libra
     assert mine.document.document_id != theirs.document.document_id
 
 
-async def test_a_document_without_text_to_search_is_refused(library: Library, embedder: CountingEmbedder) -> None:
+@pytest.mark.parametrize("content", ["<!-- nothing to see -->\n\n---\n", "\u200b\n\n\u2060"])
+async def test_a_document_without_text_to_search_is_refused(
+    library: Library, embedder: CountingEmbedder, content: str
+) -> None:
     """F85: zero usable text is a failure with a reason."""
     with pytest.raises(DomainError) as caught:
-        await ingest(library, embedder, request("<!-- nothing to see -->\n\n---\n"))
+        await ingest(library, embedder, request(content))
 
     assert caught.value.reason is Reason.DOCUMENT_EMPTY
     assert library.shelves == {}

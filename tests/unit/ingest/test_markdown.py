@@ -146,3 +146,15 @@ def test_text_without_markup_is_read_as_the_parser_reads_it(raw: str) -> None:
     parsed = inline_text(raw + "\n<b>", {})
 
     assert search_text(inline_text(raw, {})) == search_text(parsed)
+
+
+@pytest.mark.parametrize(
+    ("content", "title"),
+    [
+        ("---\ntitle: The \u202ecup\n---\n# Other", "The cup"),
+        ("---\ntitle: \u200b\n---\n# Other", "Other"),
+        ("text", "a.md"),
+    ],
+)
+def test_the_title_is_the_first_that_can_be_seen(content: str, title: str) -> None:
+    assert read(content).title == title

@@ -25,6 +25,19 @@ def test_empty_fields_take_their_defaults() -> None:
     assert (request.lane, request.title, request.media_type) == ("default", None, "text/markdown")
 
 
+@pytest.mark.parametrize("title", ["The \u202eelttek\u202c", "The\x07\x1b elttek", "\u2066The\u2069\telttek\n"])
+def test_a_title_steers_no_terminal_and_turns_no_line(title: str) -> None:
+    assert checked(title=title).title == "The elttek"
+
+
+def test_a_title_that_cannot_be_seen_is_none() -> None:
+    assert checked(title="\u200b\x07\u202e").title is None
+
+
+def test_a_lane_has_at_most_the_characters_that_the_database_takes() -> None:
+    assert checked(lane="a" * 64).lane == "a" * 64
+
+
 @pytest.mark.parametrize(
     ("source_url", "media_type"),
     [

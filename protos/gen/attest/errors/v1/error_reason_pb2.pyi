@@ -29,6 +29,7 @@ class ErrorReason(_message.Message):
         STORAGE_FULL: _ClassVar[ErrorReason.Reason]
         DOCUMENT_BUSY: _ClassVar[ErrorReason.Reason]
         SPACE_MISMATCH: _ClassVar[ErrorReason.Reason]
+        CONTENT_KEY_MISMATCH: _ClassVar[ErrorReason.Reason]
         MODEL_UNAVAILABLE: _ClassVar[ErrorReason.Reason]
         IDENTITY_INVALID: _ClassVar[ErrorReason.Reason]
         SCOPE_MISSING: _ClassVar[ErrorReason.Reason]
@@ -75,6 +76,7 @@ class ErrorReason(_message.Message):
     STORAGE_FULL: ErrorReason.Reason
     DOCUMENT_BUSY: ErrorReason.Reason
     SPACE_MISMATCH: ErrorReason.Reason
+    CONTENT_KEY_MISMATCH: ErrorReason.Reason
     MODEL_UNAVAILABLE: ErrorReason.Reason
     IDENTITY_INVALID: ErrorReason.Reason
     SCOPE_MISSING: ErrorReason.Reason
