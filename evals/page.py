@@ -33,6 +33,8 @@ def page(
             _INTRODUCTION,
             *table(["", ""], _run(run, sets)),
             "",
+            *_sets(sets),
+            "",
             *page_figures.sections(figures, proxy),
             *page_thresholds.section(found),
             method.rstrip(),
@@ -54,6 +56,20 @@ def _run(run: Mapping[str, Any], sets: Sequence[SetFacts]) -> list[list[str]]:
         ["duration", f"{run['minutes']} minutes for {len(sets)} sets, other work on the machine included"],
         *([["refused documents", ", ".join(f"{name} {n}" for name, n in refused.items())]] if refused else []),
     ]
+
+
+def _sets(sets: Sequence[SetFacts]) -> list[str]:
+    head = ["set", "language", "documents", "chunks", "questions", "minutes"]
+    rows = [
+        [
+            one.name,
+            one.lang,
+            *map(str, (one.documents, one.chunks, one.questions)),
+            f"{sum(one.seconds.values()) / 60:.1f}",
+        ]
+        for one in sets
+    ]
+    return table(head, rows)
 
 
 def _dirty(commits: Sequence[str]) -> str:

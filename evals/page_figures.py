@@ -55,22 +55,21 @@ def _tables(libraries: Libraries, columns: Mapping[str, str]) -> list[str]:
         places = [where for where in libraries if where.endswith(f"/{scope}")]
         shown = [name for name in columns if any(name in libraries[where] for where in places)]
         if places and shown:
-            head = ["library", "questions", *(columns[name] for name in shown)]
+            head = ["library", *(columns[name] for name in shown)]
             lines += [f"**{heading}**", "", *table(head, [_row(libraries, where, shown) for where in places]), ""]
     return lines
 
 
 def _row(libraries: Libraries, where: str, columns: Sequence[str]) -> list[str]:
-    found = libraries[where]
-    questions = max((found[name].n for name in columns if name in found), default=0)
-    return [where.rpartition("/")[0], str(questions), *(_cell(found.get(name), name) for name in columns)]
+    return [where.rpartition("/")[0], *(_cell(libraries[where].get(name), name) for name in columns)]
 
 
 def _cell(estimate: Estimate | None, name: str) -> str:
     if estimate is None:
         return "-"
     digits = 0 if name == "words" else 3
-    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]"
+    of = f" of {estimate.n}" if name.startswith("false_") else ""
+    return f"{estimate.value:.{digits}f} [{estimate.low:.{digits}f}, {estimate.high:.{digits}f}]{of}"
 
 
 def _unfiltered(libraries: Libraries) -> list[str]:

@@ -53,7 +53,7 @@ def test_the_page_shows_figures_intervals_and_where_they_come_from(tmp_path: Pat
     write(report, tmp_path)
     page = (tmp_path / "quality.md").read_text()
 
-    assert "| cities | 1 | 1.000 [1.000, 1.000]" in page
+    assert "| cities | 1.000 [1.000, 1.000]" in page
     assert "`ATTEST_GUARD=off`" in page
     assert "at most 5 of a kind and set" in page
     assert "All corpora of a language together" in page
