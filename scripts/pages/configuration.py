@@ -11,7 +11,7 @@ from typing import Any, get_args, get_type_hints
 import click
 
 from services.answer.main import AnswerSettings
-from services.cli.main import attest
+from services.cli.commands import attest
 from services.cli.stack.gateway import REPOSITORY, GatewaySettings
 from services.cli.stack.settings import StackSettings
 from services.common.service import ServiceSettings

@@ -7,6 +7,8 @@ from urllib.parse import quote
 
 import httpx2
 
+from services.cli.hints import command
+
 TIMEOUT_SECONDS = 130.0
 """A little more than the longest deadline of the gateway."""
 
@@ -64,11 +66,21 @@ class Api:
 
     def document(self, document_id: str) -> dict[str, Any]:
         """Return one document."""
-        return dict(self._call("GET", _place(document_id))["document"])
+        return dict(self._of_document("GET", document_id)["document"])
 
     def delete(self, document_id: str) -> dict[str, Any]:
         """Delete a document and return the receipt."""
-        return self._call("DELETE", _place(document_id))
+        return self._of_document("DELETE", document_id)
+
+    def _of_document(self, method: str, document_id: str) -> dict[str, Any]:
+        try:
+            return self._call(method, f"/api/documents/{quote(document_id, safe='')}")
+        except ApiError as error:
+            if error.reason != "ROUTE_UNKNOWN":
+                raise
+            # The gateway has no route for what cannot be an id.
+            message = f"There is no document with this id; {command('documents')} lists them."
+            raise ApiError(404, "NOT_FOUND", "NOT_FOUND", message) from error
 
     def _call(self, method: str, path: str, **content: Any) -> dict[str, Any]:
         with named_failures(str(self._client.base_url)):
@@ -85,13 +97,13 @@ def named_failures(url: str) -> Iterator[None]:
         message = "The text holds bytes that are not UTF-8; take them out."
         raise ApiError(400, "INVALID_ARGUMENT", "TEXT_MALFORMED", message) from error
     except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
-        message = f"No answer from {url}; is the stack up? (attest up)"
+        message = f"No answer from {url}; is the stack up? ({command('up')})"
         raise ApiError(0, "UNAVAILABLE", "GATEWAY_UNREACHABLE", message) from error
     except httpx2.TimeoutException as error:
         message = f"No answer from {url} within {TIMEOUT_SECONDS:.0f} s; try again."
         raise ApiError(0, "DEADLINE_EXCEEDED", "CLIENT_TIMEOUT", message) from error
     except httpx2.HTTPError as error:
-        message = f"The connection to {url} broke; try again. (attest status)"
+        message = f"The connection to {url} broke; try again. ({command('status')})"
         raise ApiError(0, "UNAVAILABLE", "CONNECTION_BROKEN", message) from error
 
 
@@ -112,16 +124,12 @@ def _error(response: httpx2.Response) -> ApiError:
         body = response.json()
         return ApiError(response.status_code, body["code"], body["reason"], body["error"], retry_after)
     except (ValueError, KeyError, TypeError):
-        message = f"The gateway answered {response.status_code}; attest logs gateway may say why."
+        message = f"The gateway answered {response.status_code}; {command('logs gateway')} may say why."
         return ApiError(response.status_code, "UNKNOWN", "UNKNOWN", message, retry_after)
 
 
 def _seconds(header: str) -> float | None:
     return float(header) if header.isascii() and header.isdigit() else None
-
-
-def _place(document_id: str) -> str:
-    return f"/api/documents/{quote(document_id, safe='')}"
 
 
 Progress = Callable[[float], None]

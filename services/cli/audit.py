@@ -9,10 +9,11 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 
 from services.cli.calls import EPILOG
 from services.cli.console import Exit, console, fail, print_json
+from services.cli.hints import command
 from services.cli.printable import one_line
 from services.cli.stack.cluster import Cluster
 from services.cli.stack.secrets import SecretsError, load
-from services.cli.stack.settings import StackSettings
+from services.cli.stack.settings import DataSettings
 from services.cli.stack.state import is_running
 from services.common.errors import DomainError
 from services.common.postgres.audit import Audit, AuditError, Heard
@@ -27,8 +28,9 @@ from services.common.settings import from_environment
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
 def audit(dsn: str | None, as_json: bool) -> None:
-    """Look for documents half there, left-overs of deleted ones, and passages that are not what their document says.
+    """Look for anything in the library that is not whole.
 
+    That is documents half there, left-overs of deleted ones, and passages that are not what their document says.
     It reads all of one moment and changes nothing; ingests may go on. Exits with 1 when something is found.
     """
     try:
@@ -48,9 +50,9 @@ def audit(dsn: str | None, as_json: bool) -> None:
 
 
 def _local() -> DatabaseSettings:
-    settings = from_environment(StackSettings)
+    settings = from_environment(DataSettings)
     if not is_running(settings.home):
-        fail(f"no stack runs in {settings.home}; run `attest up`, or name a database by --dsn.", Exit.NOT_RUNNING)
+        fail(f"no stack runs in {settings.home}; run `{command('up')}`, or name a database by --dsn.", Exit.NOT_RUNNING)
     try:
         secrets = load(settings.home)
     except (SecretsError, OSError):

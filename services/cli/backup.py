@@ -6,11 +6,12 @@ from pathlib import Path
 import click
 
 from services.cli.console import fail
+from services.cli.hints import command
 from services.cli.stack.archive import ArchiveError
 from services.cli.stack.backup import BackupError, back_up
 from services.cli.stack.restore import RestoreError
 from services.cli.stack.restore import restore as fill_home
-from services.cli.stack.settings import StackSettings
+from services.cli.stack.settings import DataSettings, StackSettings
 from services.cli.status_table import size
 from services.common.settings import from_environment
 
@@ -26,7 +27,7 @@ def backup(file: Path, force: bool) -> None:
     FILE holds every document and the keys of the stack, and is readable by you alone: keep it as safe as the stack.
     """
     try:
-        made = back_up(from_environment(StackSettings), file, replace=force)
+        made = back_up(from_environment(DataSettings), file, replace=force)
     except (BackupError, ArchiveError) as error:
         fail(str(error))
     click.echo(
@@ -38,7 +39,7 @@ def backup(file: Path, force: bool) -> None:
 @click.argument("file", type=_FILE)
 @click.option("--force", is_flag=True, help="Move the data of a home that is not empty aside.")
 def restore(file: Path, force: bool) -> None:
-    """Fill the empty ATTEST_HOME from the backup FILE; `attest up` comes after."""
+    """Fill the empty ATTEST_HOME from the backup FILE."""
     settings = from_environment(StackSettings)
     began = time.monotonic()
     try:
@@ -46,6 +47,6 @@ def restore(file: Path, force: bool) -> None:
     except (RestoreError, ArchiveError) as error:
         fail(str(error))
     held = f"{manifest.documents} documents, {manifest.chunks} chunks"
-    click.echo(f"Restored {held} into {settings.home} in {time.monotonic() - began:.1f} s.   (start: attest up)")
+    click.echo(f"Restored {held} into {settings.home} in {time.monotonic() - began:.1f} s.   (start: {command('up')})")
     if aside is not None:
         click.echo(f"What was there before is in {aside}; remove it when you need it no more.")

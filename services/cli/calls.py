@@ -9,7 +9,7 @@ import click
 
 from services.cli.api import Api, ApiError
 from services.cli.console import Exit, fail
-from services.cli.stack.settings import StackSettings
+from services.cli.stack.settings import DoorSettings
 from services.common.settings import from_environment
 
 EPILOG = """\b
@@ -17,7 +17,7 @@ Exit codes:
   0    done; {done}
   1    failed; the message says what to do
   2    called wrongly
-  3    the stack is not up (attest up)
+  3    the stack is not up
 """
 _MOST_READ = 64 * 1024
 """Bytes of a question on stdin."""
@@ -29,7 +29,7 @@ Command = Callable[..., None]
 def gateway() -> Iterator[Api]:
     """Open the gateway of this machine's stack; an error of it ends the command with its message and exit code."""
     try:
-        with Api.at(from_environment(StackSettings).gateway_url) as api:
+        with Api.at(from_environment(DoorSettings).gateway_url) as api:
             yield api
     except ApiError as error:
         fail(described(error), exit_code(error))

@@ -45,6 +45,13 @@ class Collection:
     files: list[Found] = field(default_factory=list)
     skipped: list[tuple[Path, str]] = field(default_factory=list)
     unreadable: list[tuple[Path, str]] = field(default_factory=list)
+    named: set[Path] = field(default_factory=set)
+    """Files that the call names itself, rather than a folder or a pattern that they are in."""
+
+    @property
+    def missed(self) -> list[tuple[Path, str]]:
+        """Return what was left out although the call names it."""
+        return [(path, why) for path, why in self.skipped if path in self.named]
 
 
 def collect(paths: Iterable[str], base: Path | None = None) -> Collection:
@@ -58,6 +65,8 @@ def collect(paths: Iterable[str], base: Path | None = None) -> Collection:
     seen: set[str] = set()
     for path in paths:
         for start, root in _starts(path):
+            if os.path.lexists(path) and not start.is_dir():
+                collection.named.add(start)
             for file in _walk(start, collection):
                 _take(file, base.resolve() if base else root.parent, collection, seen)
     _refuse_same_address(collection.files)

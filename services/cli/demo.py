@@ -11,7 +11,10 @@ from services.cli.ask import source_lines
 from services.cli.batch import Outcome
 from services.cli.collect import Collection, collect
 from services.cli.console import WIDTH, Exit, fail, wrapped
+from services.cli.hints import command
 from services.cli.ingest import ingest_files
+from services.cli.local import STOPPED_WHILE_STARTING
+from services.cli.stack.interruption import exit_code
 from services.cli.stack.launcher import LaunchError, up
 from services.cli.stack.settings import StackSettings
 from services.common.settings import from_environment
@@ -33,15 +36,15 @@ QUESTIONS = (
 
 @click.command()
 def demo() -> None:
-    """Bring the stack up, ingest the example handbook and ask three questions."""
+    """Start the stack, ingest the examples and ask three questions."""
     settings = from_environment(StackSettings)
     began = time.monotonic()
     try:
         started = up(settings)
     except LaunchError as error:
         fail(str(error))
-    except KeyboardInterrupt:
-        fail("stopped while starting; nothing is left running.", Exit.INTERRUPTED)
+    except KeyboardInterrupt as interrupt:
+        fail(STOPPED_WHILE_STARTING, exit_code(interrupt))
     click.echo(f"Stack {'up' if started else 'was up'} after {time.monotonic() - began:.1f} s.")
     _ingest(settings.gateway_url)
     try:
@@ -119,9 +122,10 @@ def _say_what_next(settings: StackSettings) -> None:
     click.echo("The stack is left running.")
     click.echo(f"  REST and gRPC   {settings.gateway_url}")
     click.echo(f"  gRPC, direct    127.0.0.1:{settings.answer_port} (answer)")
-    click.echo(f'  Ask             .venv/bin/attest ask "{QUESTIONS[0]}"')
+    asked = f'"{QUESTIONS[0]}"'
+    click.echo(f"  Ask             {command('ask')} {asked}")
     click.echo(f"                  curl {settings.gateway_url}/api/answer \\")
     click.echo("                    -H 'content-type: application/json' \\")
     click.echo(f"""                    -d '{{"question":"{QUESTIONS[0]}"}}'""")
-    click.echo("  Your documents  .venv/bin/attest ingest FOLDER")
-    click.echo("  Stop            .venv/bin/attest down   (or: make down)")
+    click.echo(f"  Your documents  {command('ingest FOLDER')}")
+    click.echo(f"  Stop            {command('down')}   (or: make down)")

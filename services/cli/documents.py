@@ -10,6 +10,7 @@ from rich.table import Table
 from services.cli.api import ApiError
 from services.cli.calls import EPILOG, described, exit_code, gateway
 from services.cli.console import Exit, console, fail, print_json, wrapped
+from services.cli.hints import command
 from services.cli.printable import one_line
 
 _LANE = click.option("--lane", metavar="NAME", help="Lane to list.  [default: all]")
@@ -23,7 +24,10 @@ _LIMIT = click.option("--limit", type=click.IntRange(1), help="Most documents to
 @_LIMIT
 @click.pass_context
 def documents(context: click.Context, lane: str | None, as_json: bool, limit: int | None) -> None:
-    """List, show or delete documents; lists them when nothing else is said."""
+    """List, show or delete documents.
+
+    Lists them when nothing else is said.
+    """
     if context.invoked_subcommand is None:
         _list(lane, as_json, limit)
 
@@ -58,7 +62,10 @@ def show(document_id: str, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_JSON
 def delete(document_ids: tuple[str, ...], yes: bool, as_json: bool) -> None:
-    """Delete documents and all that was made of them; this cannot be undone."""
+    """Delete documents and all that was made of them.
+
+    This cannot be undone.
+    """
     wanted = list(dict.fromkeys(document_ids))
     if not yes:
         _ask_first(wanted)
@@ -93,7 +100,7 @@ def _list(lane: str | None, as_json: bool, limit: int | None) -> None:
     elif found:
         _print_table(found)
     else:
-        click.echo("No documents.   (attest ingest PATH)")
+        click.echo(f"No documents.   ({command('ingest PATH')})")
 
 
 def _print_table(found: list[dict[str, Any]]) -> None:

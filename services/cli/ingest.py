@@ -14,15 +14,15 @@ from services.cli.console import Exit, fail, print_json
 from services.cli.progress import Bar
 from services.cli.report import Report, print_report
 from services.cli.sender import Sender
-from services.cli.stack.settings import StackSettings
+from services.cli.stack.settings import DoorSettings
 from services.common.settings import from_environment
 
 EPILOG = """\b
 Exit codes:
   0    all files are in the library
-  1    some failed; they are named with the reason
+  1    some failed, or none of the files named is a document; they are named
   2    called wrongly, or a path is not there
-  3    the stack is not up (attest up)
+  3    the stack is not up
   130  stopped by Ctrl-C; run it again to go on
 """
 
@@ -50,7 +50,7 @@ def ingest(
     A document's address begins with the name of the folder given: `attest ingest docs` stores docs/tea.md. Of a file
     it is the folder that the file lies in, of a pattern the folder before the first wildcard.
     """
-    settings = from_environment(StackSettings)
+    settings = from_environment(DoorSettings)
     try:
         collection = collect(paths, base)
     except PathError as error:
@@ -96,4 +96,5 @@ def _exit(report: Report, lost: ApiError | None) -> None:
         )
     if lost:
         fail(f"{described(lost)} Run the same command again to go on.", exit_code(lost))
-    raise SystemExit(Exit.FAILED if report.count(Outcome.FAILED) else Exit.OK)
+    missed = not report.collection.files and report.collection.missed
+    raise SystemExit(Exit.FAILED if report.count(Outcome.FAILED) or missed else Exit.OK)

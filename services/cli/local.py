@@ -4,18 +4,19 @@ import asyncio
 import os
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import click
 
 from services.cli.console import fail, print_json
+from services.cli.hints import command
+from services.cli.stack.interruption import exit_code
 from services.cli.stack.launcher import LaunchError
 from services.cli.stack.launcher import down as stop_stack
 from services.cli.stack.launcher import up as start_stack
 from services.cli.stack.part import tail_with_older
-from services.cli.stack.settings import StackSettings
+from services.cli.stack.settings import HomeSettings, StackSettings
 from services.cli.stack.state import read_state
 from services.cli.stack.status import described, gather, now
 from services.cli.status_table import print_report
@@ -26,6 +27,7 @@ from services.common.postgres.settings import DatabaseSettings
 from services.common.settings import from_environment
 
 EXIT_NOT_RUNNING = 3
+STOPPED_WHILE_STARTING = "stopped while starting; nothing is left running that did not run before."
 _FOLLOW_SECONDS = 0.2
 PARTS = ("gateway", "access", "answer", "retrieval", "ingest", "postgres", "supervisor")
 
@@ -39,28 +41,28 @@ def up() -> None:
         started = start_stack(settings)
     except LaunchError as error:
         _fail_with_log(error)
-    except KeyboardInterrupt:
-        fail("stopped while starting; nothing is left running.", 130)
+    except KeyboardInterrupt as interrupt:
+        fail(STOPPED_WHILE_STARTING, exit_code(interrupt))
     if not started:
         click.echo(f"Attest is running already: {_running_url(settings)}")
         return
-    click.echo(f"Attest is up after {time.monotonic() - began:.1f} s: {settings.gateway_url}   (stop: attest down)")
+    click.echo(
+        f"Attest is up after {time.monotonic() - began:.1f} s: {settings.gateway_url}   (stop: {command('down')})"
+    )
 
 
 def _running_url(settings: StackSettings) -> str:
-    """Return the address of the gateway that runs, which keeps the port it was started with."""
+    """Return the address of the gateway that runs, which keeps the one it was started with."""
     state = read_state(settings.home)
-    gateway = state.parts.get("gateway") if state else None
-    if gateway is None or gateway.port == settings.http_port:
+    if state is None or state.gateway in (None, settings.gateway_url):
         return settings.gateway_url
-    running = replace(settings, http_port=gateway.port).gateway_url
-    return f"{running} (another port takes effect with: attest down, attest up)"
+    return f"{state.gateway} (another address takes effect with: {command('down')}, {command('up')})"
 
 
 @click.command()
 def down() -> None:
     """Stop the local stack and wait until all of it has ended."""
-    settings = from_environment(StackSettings)
+    settings = from_environment(HomeSettings)
     try:
         stopped = stop_stack(settings)
     except LaunchError as error:
@@ -71,8 +73,11 @@ def down() -> None:
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
 def status(as_json: bool) -> None:
-    """Say how the local stack is and what it holds; exit with 3 when it is not whole."""
-    report = gather(from_environment(StackSettings))
+    """Say how the local stack is and what it holds.
+
+    Exits with 3 when it is not whole.
+    """
+    report = gather(from_environment(HomeSettings))
     if as_json:
         print_json(described(report, now()))
     else:
@@ -86,7 +91,7 @@ def status(as_json: bool) -> None:
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what is written.")
 def logs(part: str | None, lines: int, follow: bool) -> None:
     """Print the last log lines of a part, or of all."""
-    settings = from_environment(StackSettings)
+    settings = from_environment(HomeSettings)
     files = {name: settings.logs / f"{name}.log" for name in ([part] if part else PARTS)}
     for name, file in files.items():
         for line in tail_with_older(file, lines).splitlines():
@@ -100,7 +105,10 @@ def logs(part: str | None, lines: int, follow: bool) -> None:
     "--owner-dsn", envvar="ATTEST_OWNER_DSN", required=True, help="The owner's DSN; better by ATTEST_OWNER_DSN."
 )
 def migrate(owner_dsn: str) -> None:
-    """Bring a database of your own to this version's schema (the local stack does so by itself)."""
+    """Bring a database of your own to this version's schema.
+
+    The local stack does so by itself.
+    """
     try:
         version = asyncio.run(run_migrations(DatabaseSettings.from_dsn(owner_dsn)))
     except ValueError as error:

@@ -13,6 +13,7 @@ from services.cli.console import console, wrapped
 from services.cli.printable import one_line
 
 _COUNTED = ("chunks_added", "chunks_kept", "chunks_removed", "tokens_embedded")
+_BAD = ("failed", "not tried")
 _MOST_FAILURES = 50
 """Failures that are written out; --json has all of them."""
 
@@ -58,25 +59,33 @@ class Report:
 
 
 def print_report(report: Report, *, verbose: bool) -> None:
-    """Print the table, then what failed and why, then what was skipped if `verbose` says so."""
+    """Print a table without what is zero, then what failed and why, then what was skipped.
+
+    Without `verbose` only such of the skipped are named as the call itself names.
+    """
     out = console()
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column()
     table.add_column(justify="right")
-    for outcome in Outcome:
-        bad = outcome is Outcome.FAILED and report.count(outcome)
-        table.add_row(outcome.lower(), f"{report.count(outcome):,}", style="red" if bad else None)
-    table.add_row("skipped", f"{len(report.collection.skipped):,}")
-    if report.left:
-        table.add_row("not tried", f"{report.left:,}", style="red")
-    for name in _COUNTED:
-        table.add_row(name.replace("_", " "), f"{report.total(name):,}")
+    for name, count in _counts(report).items():
+        if count:
+            table.add_row(name, f"{count:,}", style="red" if name in _BAD else None)
     table.add_row("seconds", f"{report.seconds:.1f}")
+    if not report.collection.files and not report.count(Outcome.FAILED):
+        click.echo("Nothing to ingest.")
     out.print(table)
     _print_problems(report)
-    if verbose:
-        for path, why in report.collection.skipped:
-            click.echo(wrapped("skipped   ", f"{one_line(str(path))}: {why}", out.width))
+    for path, why in report.collection.skipped if verbose else report.collection.missed:
+        click.echo(wrapped("skipped   ", f"{one_line(str(path))}: {why}", out.width))
+
+
+def _counts(report: Report) -> dict[str, int]:
+    return {
+        **{outcome.lower(): report.count(outcome) for outcome in Outcome},
+        "skipped": len(report.collection.skipped),
+        "not tried": report.left,
+        **{name.replace("_", " "): report.total(name) for name in _COUNTED},
+    }
 
 
 def _print_problems(report: Report) -> None:

@@ -6,6 +6,7 @@ import click
 from rich.table import Table
 
 from services.cli.console import console
+from services.cli.hints import command
 from services.cli.stack.state import PartState, StackState
 from services.cli.stack.status import Contents, Report
 
@@ -16,10 +17,10 @@ def print_report(report: Report, now: float) -> None:
     """Print the report; `now` in seconds since 1970."""
     state = report.state
     if state is None:
-        click.echo(f"Attest is not running in {report.home}.   (start: attest up)")
+        click.echo(f"Attest is not running in {report.home}.   (start: {command('up')})")
     else:
         click.echo(f"Attest is {state.phase} for {duration(now - state.started_at)} in {report.home}")
-        click.echo(f"gateway    {report.gateway}")
+        click.echo(f"gateway    {state.gateway or 'unknown'}")
     named = {name.capitalize().replace("Pgv", "pgv"): version for name, version in report.versions.items()}
     click.echo(f"versions   {', '.join(f'{name} {version}' for name, version in named.items() if version)}")
     if state is not None:
@@ -79,4 +80,4 @@ def _print_troubles(state: StackState) -> None:
         if trouble:
             click.echo(f"\n{trouble}")
     if any(part.detail and not part.pid for part in state.parts.values()):
-        click.echo("\nStart what is down: attest up")
+        click.echo(f"\nStart what is down: {command('up')}")

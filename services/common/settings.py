@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
+from functools import partial
 from types import UnionType
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -37,8 +38,10 @@ class Secret(str):
 def from_environment(settings: type[Settings], environment: Mapping[str, str] = os.environ) -> Settings:
     """Read `settings`, a frozen dataclass, from `ATTEST_` variables named after its fields in upper case.
 
-    An empty variable counts as absent. A field may carry `metadata={"least": …, "most": …}` or
-    `metadata={"choices": (…,)}`. Raises SettingsError that lists everything that is wrong at once.
+    An empty variable counts as absent. A field may carry `metadata={"least": …, "most": …}`,
+    `metadata={"choices": (…,)}`, or `metadata={"read": …}`: a function that makes a value, or an item of a list, of
+    its text and raises ValueError with what is wrong, without the name.
+    Raises SettingsError that lists everything that is wrong at once.
     """
     hints = get_type_hints(settings)
     values: dict[str, Any] = {}
@@ -61,9 +64,11 @@ def _parse(raw: str, hint: Any, field: Field[Any]) -> Any:
     kind = _plain(hint)
     if get_origin(kind) is frozenset or get_origin(kind) is tuple:
         item = get_args(kind)[0]
-        parts = [_parse_one(part.strip(), item) for part in raw.split(",") if part.strip()]
+        read = field.metadata.get("read") or partial(_parse_one, kind=item)
+        parts = [read(part.strip()) for part in raw.split(",") if part.strip()]
         return frozenset(parts) if get_origin(kind) is frozenset else tuple(parts)
-    value = _parse_one(raw, kind)
+    read = field.metadata.get("read") or partial(_parse_one, kind=kind)
+    value = read(raw)
     _check_bounds(value, field.metadata)
     return value
 

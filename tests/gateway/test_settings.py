@@ -30,6 +30,18 @@ def test_a_value_that_envoy_would_misread_is_refused(change: dict[str, Any]) -> 
         GatewaySettings(**change)
 
 
+@pytest.mark.parametrize(
+    ("bind", "host"), [("127.0.0.1", None), ("::1", None), ("192.0.2.7", "192.0.2.7"), ("2001:db8::7", "[2001:db8::7]")]
+)
+def test_the_address_that_is_listened_on_is_a_host_that_is_served(tmp_path: Path, bind: str, host: str | None) -> None:
+    config = yaml.safe_load(render(GatewaySettings(bind=bind), tmp_path).read_text())
+
+    (listener,) = config["static_resources"]["listeners"]
+    manager = listener["filter_chains"][0]["filters"][0]["typed_config"]
+    expected = ["localhost", "127.0.0.1", "[::1]", *([host] if host else [])]
+    assert manager["route_config"]["virtual_hosts"][0]["domains"] == expected
+
+
 def test_a_path_cannot_break_out_of_its_place(tmp_path: Path) -> None:
     name = 'log", x: "${bind} %\n'
 

@@ -85,6 +85,16 @@ class LocalStack:
             check=False,
         )
 
+    def begin(self, *arguments: str) -> subprocess.Popen[str]:
+        """Begin the command and return its process."""
+        return subprocess.Popen(
+            [BIN / "attest", *arguments],
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
     def up(self) -> None:
         """Start the stack or fail with what was said."""
         done = self.attest("up")
@@ -92,7 +102,9 @@ class LocalStack:
 
     def state(self) -> dict[str, Any]:
         """Return what `attest status --json` says."""
-        state: dict[str, Any] = json.loads(self.attest("status", "--json").stdout)
+        said = self.attest("status", "--json")
+        assert said.stdout, said.stderr
+        state: dict[str, Any] = json.loads(said.stdout)
         return state
 
     def post(self, path: str, body: Any, **headers: str) -> Reply:

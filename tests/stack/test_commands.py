@@ -66,10 +66,10 @@ def test_ingest_sums_up_for_a_person_in_eighty_columns_without_colours(stack: Lo
     assert done.returncode == 0, done.stderr
     assert [line.split() for line in done.stdout.splitlines()][:5] == [
         ["created", "2"],
-        ["replaced", "0"],
-        ["unchanged", "0"],
-        ["failed", "0"],
         ["skipped", "1"],
+        ["chunks", "added", "2"],
+        ["tokens", "embedded", "28"],
+        ["seconds", done.stdout.splitlines()[4].split()[1]],
     ]
     assert "plan.dwg" in done.stdout
     assert "\x1b" not in done.stdout + done.stderr

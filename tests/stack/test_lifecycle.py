@@ -9,10 +9,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.stack.local_stack import LocalStack
+from services.cli.local import STOPPED_WHILE_STARTING
+from services.cli.stack.settings import DoorSettings
+from services.cli.stack.state import Phase, read_state
+from services.common.settings import from_environment
+from tests.stack.local_stack import COMMAND_SECONDS, LocalStack
 from tests.stack.processes import eventually, processes_of
 
 pytestmark = pytest.mark.stack
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
 
 
 def test_up_twice_and_down_twice_say_so(own_stack: LocalStack) -> None:
@@ -69,6 +82,47 @@ def test_a_part_that_dies_at_start_shows_its_last_log_lines(own_stack: LocalStac
     assert "answer ended with 2 while starting" in done.stderr
     assert "ATTEST_GATE_MIN_COSINE is not a number" in done.stderr
     assert processes_of(broken) == []
+
+
+@pytest.mark.parametrize("after", [Phase.STARTING, "postgres", "gateway"])
+def test_a_start_that_is_told_to_end_leaves_nothing(own_stack: LocalStack, after: str) -> None:
+    """SIGTERM while the supervisor begins, while the database starts, and while all parts are there."""
+    starting = own_stack.begin("up")
+    assert eventually(lambda: _begun(own_stack, after), 60)
+    starting.send_signal(signal.SIGTERM)
+    _, said = starting.communicate(timeout=COMMAND_SECONDS)
+
+    assert (starting.returncode, said) == (143, f"attest: {STOPPED_WHILE_STARTING}\n")
+    assert processes_of(own_stack) == []
+    assert own_stack.attest("status").returncode == 3
+
+
+def _begun(stack: LocalStack, what: str) -> bool:
+    state = read_state(stack.home)
+    return state is not None and (what == state.phase or what in state.parts)
+
+
+@pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6")
+@pytest.mark.parametrize("bind", ["::1", "::"])
+def test_a_stack_listens_on_addresses_of_ipv6(own_stack: LocalStack, bind: str) -> None:
+    bound = LocalStack(own_stack.home, own_stack.ports, {"BIND": bind})
+    bound.up()
+    listed = bound.attest("documents")
+
+    assert (listed.returncode, listed.stdout.split(".")[0]) == (0, "No documents"), listed.stderr
+    assert bound.state()["gateway"] == from_environment(DoorSettings, bound.environment).gateway_url
+
+
+def test_a_wrong_setting_stops_a_start_and_nothing_else(own_stack: LocalStack) -> None:
+    own_stack.up()
+    wrong = LocalStack(own_stack.home, own_stack.ports, {"GUARD": "perhaps", "BIND": "here", "LOG_GENERATIONS": "0"})
+    up, status, logs = (wrong.attest(word) for word in ("up", "status", "logs"))
+    down = wrong.attest("down")
+
+    assert (up.returncode, "Traceback" in up.stderr, len(up.stderr.splitlines())) == (2, False, 1)
+    assert (status.returncode, logs.returncode, down.returncode) == (0, 0, 0), status.stderr + logs.stderr
+    assert own_stack.url in status.stdout
+    assert processes_of(own_stack) == []
 
 
 def test_two_stacks_side_by_side_do_not_disturb_each_other(stack: LocalStack, own_stack: LocalStack) -> None:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from services.cli.hints import command
 from services.cli.stack.archive import FORMAT, Keys, Manifest, new_archive
 from services.cli.stack.cluster import Cluster
 from services.cli.stack.home import attest_version
 from services.cli.stack.secrets import SecretsError, load
-from services.cli.stack.settings import StackSettings
+from services.cli.stack.settings import DataSettings
 from services.cli.stack.state import is_running
 from services.cli.stack.status import ask_database
 from services.common.postgres.settings import DATABASE
@@ -31,13 +32,13 @@ class Made:
     size_bytes: int
 
 
-def back_up(settings: StackSettings, file: Path, *, replace: bool = False) -> Made:
+def back_up(settings: DataSettings, file: Path, *, replace: bool = False) -> Made:
     """Write a backup of the running stack to `file`; ingests may go on, and are in it whole or not at all.
 
     Raises BackupError or ArchiveError.
     """
     if not is_running(settings.home):
-        raise BackupError(f"Attest is not running in {settings.home}; start it first: attest up")
+        raise BackupError(f"Attest is not running in {settings.home}; start it first: {command('up')}")
     try:
         secrets = load(settings.home)
     except (SecretsError, OSError) as error:
@@ -45,7 +46,7 @@ def back_up(settings: StackSettings, file: Path, *, replace: bool = False) -> Ma
     if secrets is None:
         raise BackupError(f"The secrets of {settings.home} are not whole.")
     cluster = Cluster(settings.home, settings.pg_port, secrets, account_name=settings.pg_user)
-    contents, database, versions = asyncio.run(ask_database(settings))
+    contents, database, versions = asyncio.run(ask_database(settings.home, settings.pg_port))
     if contents is None:
         raise BackupError(f"The database is {database}")
     manifest = Manifest(

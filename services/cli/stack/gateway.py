@@ -2,11 +2,9 @@
 
 import importlib.metadata
 import importlib.util
-import ipaddress
 import json
-import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
@@ -15,13 +13,13 @@ from google.api import annotations_pb2
 from google.api.http_pb2 import HttpRule
 from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorSet
 
+from services.cli.stack.addresses import host_in_url, host_name, ip_address
 from services.common.settings import SettingsError
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SOURCE = REPOSITORY / "gateway"
 SCRIPTS = ("edge.lua", "strict_json.lua", "strict_query.lua")
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
-HOST_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
 BODY_FIELDS = {
     "answer_fields": "POST /api/answer",
     "search_fields": "POST /api/search",
@@ -162,8 +160,9 @@ def _values(settings: GatewaySettings, folder: Path) -> Mapping[str, str]:
     descriptor = FileDescriptorSet.FromString(settings.descriptor.read_bytes())
     bodies, queries = body_fields(descriptor), query_fields(descriptor)
     values: dict[str, object] = {
-        "bind": str(ipaddress.ip_address(settings.bind)),
-        "hosts": [*LOOPBACK_HOSTS, *settings.allowed_hosts],
+        "bind": settings.bind,
+        "ipv4_compat": settings.bind == "::",
+        "hosts": list(dict.fromkeys((*LOOPBACK_HOSTS, *settings.allowed_hosts, host_in_url(settings.bind)))),
         "access_log": str(folder / settings.access_log),
         "descriptor": str(settings.descriptor.resolve()),
         "edge_lua": str(folder / "edge.lua"),
@@ -192,13 +191,18 @@ def _range_problems(settings: GatewaySettings) -> list[str]:
 
 def _host_problems(settings: GatewaySettings) -> list[str]:
     problems = []
-    try:
-        ipaddress.ip_address(settings.bind)
-    except ValueError:
+    if not _is_written_as(ip_address, settings.bind):
         problems.append("bind must be an IP address")
     names = settings.allowed_hosts
-    if any(len(name) > 253 or not HOST_NAME.fullmatch(name) for name in names):
+    if not all(_is_written_as(host_name, name) for name in names):
         problems.append("allowed_hosts must be plain host names in lower case, without a port")
     if len({*names, *LOOPBACK_HOSTS}) != len(names) + len(LOOPBACK_HOSTS):
         problems.append("allowed_hosts names a host twice, or one that is always allowed")
     return problems
+
+
+def _is_written_as(read: Callable[[str], str], text: str) -> bool:
+    try:
+        return read(text) == text
+    except ValueError:
+        return False

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from services.cli.hints import command
 from services.common.postgres.schema import expected_version
 
 FORMAT = 1
@@ -66,7 +67,7 @@ def launch_lock(home: Path, timeout_s: float) -> Iterator[None]:
 def check_usable(home: Path) -> None:
     """Raise HomeError for a home that a newer Attest has used, or that a restore left half full."""
     if (home / _UNFINISHED_RESTORE).exists():
-        raise HomeError(f"A restore into {home} did not finish; run `attest restore` again.")
+        raise HomeError(f"A restore into {home} did not finish; run `{command('restore')}` again.")
     stamp = read_stamp(home)
     if stamp is not None and (stamp.format > FORMAT or stamp.schema > expected_version()):
         raise HomeError(

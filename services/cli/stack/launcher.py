@@ -13,12 +13,14 @@ from pathlib import Path
 
 import httpx2
 
+from services.cli.hints import command
 from services.cli.stack.cluster import Cluster
 from services.cli.stack.home import HomeError, check_usable, launch_lock, make_home
+from services.cli.stack.interruption import Interruptions, interruptible
 from services.cli.stack.leftovers import LeftoversError, end_leftovers
 from services.cli.stack.part import tail
 from services.cli.stack.secrets import SecretsError, load_or_create
-from services.cli.stack.settings import StackSettings
+from services.cli.stack.settings import HomeSettings, StackSettings
 from services.cli.stack.state import (
     Condition,
     Phase,
@@ -46,24 +48,25 @@ class LaunchError(Exception):
 def up(settings: StackSettings, on_state: Callable[[StackState], None] = lambda _: None) -> bool:
     """Start the stack, or the parts of it that are down, and return once it is ready; False when all of it ran already.
 
-    Heals what a killed stack left. Raises LaunchError; nothing is left running then, nor after Ctrl-C.
+    Heals what a killed stack left. Raises LaunchError, and KeyboardInterrupt after Ctrl-C or SIGTERM; nothing is left
+    running then that did not run before.
     """
     try:
         make_home(settings.home)
-        with launch_lock(settings.home, _START_SECONDS):
+        with interruptible() as interruptions, launch_lock(settings.home, _START_SECONDS):
             if is_running(settings.home):
                 return _revive(settings)
             check_usable(settings.home)
             end_leftovers(settings.home, LEFTOVER_SECONDS)
             check_ports(settings.taken_ports())
             forget_state(settings.home)
-            _start(settings, on_state)
+            _start(settings, on_state, interruptions)
     except (HomeError, LeftoversError, SecretsError) as error:
         raise LaunchError(str(error)) from error
     return True
 
 
-def down(settings: StackSettings) -> bool:
+def down(settings: HomeSettings) -> bool:
     """Stop the stack and return once all of it has ended; False when nothing of it ran. Raises LaunchError."""
     if not settings.home.is_dir():
         return False
@@ -76,7 +79,7 @@ def down(settings: StackSettings) -> bool:
         raise LaunchError(str(error)) from error
 
 
-def _end_supervisor(settings: StackSettings) -> None:
+def _end_supervisor(settings: HomeSettings) -> None:
     deadline = time.monotonic() + _STOP_SECONDS
     pid = None
     while is_running(settings.home) or (pid is not None and _lives(pid)):
@@ -90,14 +93,28 @@ def _end_supervisor(settings: StackSettings) -> None:
         time.sleep(_POLL_SECONDS)
 
 
-def _start(settings: StackSettings, on_state: Callable[[StackState], None]) -> None:
-    supervisor = _spawn(settings)
+def _start(settings: StackSettings, on_state: Callable[[StackState], None], interruptions: Interruptions) -> None:
+    supervisor = None
     try:
+        with interruptions.held_back():
+            supervisor = _spawn(settings)
         _wait_ready(settings, supervisor, on_state)
     except BaseException:
-        supervisor.send_signal(signal.SIGTERM)
-        supervisor.wait(_STOP_SECONDS)
+        if supervisor is not None:
+            with interruptions.held_back():
+                _end(supervisor, settings)
         raise
+
+
+def _end(supervisor: subprocess.Popen[bytes], settings: HomeSettings) -> None:
+    """End a supervisor that is starting, and its parts; the kernel tells them when it had to be killed."""
+    supervisor.send_signal(signal.SIGTERM)
+    try:
+        supervisor.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        supervisor.kill()
+        supervisor.wait()
+        end_leftovers(settings.home, LEFTOVER_SECONDS)
 
 
 def _revive(settings: StackSettings) -> bool:
@@ -113,9 +130,9 @@ def _revive(settings: StackSettings) -> bool:
                 _signal(supervisor_pid(settings.home) or state.pid, signal.SIGHUP)
                 asked = True
         if not is_running(settings.home):
-            raise LaunchError("The stack ended meanwhile; run `attest up` again.")
+            raise LaunchError(f"The stack ended meanwhile; run `{command('up')}` again.")
         if time.monotonic() > deadline:
-            raise LaunchError("The stack runs and is not whole; `attest status` says what is wrong.")
+            raise LaunchError(f"The stack runs and is not whole; `{command('status')}` says what is wrong.")
         time.sleep(_POLL_SECONDS)
 
 
@@ -160,27 +177,28 @@ def _lives(pid: int) -> bool:
 
 def check_ports(ports: Mapping[str, tuple[str, int]]) -> None:
     """Raise LaunchError when one of the ports, by the variable that names it, is given twice or taken."""
-    seen: dict[tuple[str, int], str] = {}
-    for variable, place in ports.items():
-        if place in seen:
-            raise LaunchError(f"{variable} and {seen[place]} are both {place[1]}; give each a port of its own.")
-        seen[place] = variable
-        _check_port(variable, *place)
+    seen: dict[int, str] = {}
+    for variable, (host, port) in ports.items():
+        if port in seen:
+            raise LaunchError(f"{variable} and {seen[port]} are both {port}; give each a port of its own.")
+        seen[port] = variable
+        _check_port(variable, host, port)
 
 
 def _check_port(variable: str, host: str, port: int) -> None:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_STREAM) as probe:
-        # As the servers do: a port in TIME_WAIT is not taken.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
+    try:
+        with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as probe:
+            # As the servers do: a port in TIME_WAIT is not taken.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise LaunchError(
-                    f"Port {port} ({variable}) is taken. Free it, or set {variable} to another port."
-                ) from None
-            raise LaunchError(f"Cannot listen on {host}:{port} ({variable}): {error.strerror}.") from None
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise LaunchError(
+                f"Port {port} ({variable}) is taken. Free it, or set {variable} to another port."
+            ) from None
+        if error.errno in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
+            raise LaunchError(f"{host} is no address of this machine; set ATTEST_BIND to one that is.") from None
+        raise LaunchError(f"Cannot listen on {host}:{port} ({variable}): {error.strerror}.") from None
 
 
 def _spawn(settings: StackSettings) -> subprocess.Popen[bytes]:

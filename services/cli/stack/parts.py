@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from services.cli.stack.cluster import STOP_SIGNAL, Cluster
-from services.cli.stack.gateway import GatewaySettings, command, render
+from services.cli.stack.gateway import LOOPBACK_HOSTS, GatewaySettings, command, render
 from services.cli.stack.part import PartSpec
 from services.cli.stack.secrets import Secrets
 from services.cli.stack.settings import StackSettings
@@ -67,7 +67,7 @@ def gateway(settings: StackSettings) -> PartSpec:
             retrieval_port=settings.retrieval_port,
             ingest_port=settings.ingest_port,
             rate_limit_per_minute=settings.rate_limit_per_minute,
-            allowed_hosts=settings.allowed_hosts,
+            allowed_hosts=tuple(name for name in dict.fromkeys(settings.allowed_hosts) if name not in LOOPBACK_HOSTS),
             access_log=settings.logs / "access.log",
         ),
         folder,

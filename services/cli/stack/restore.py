@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
+from services.cli.hints import command
 from services.cli.stack import parts
 from services.cli.stack.archive import Manifest, open_archive
 from services.cli.stack.cluster import Cluster, ClusterError
@@ -70,7 +71,7 @@ def restore(settings: StackSettings, file: Path, *, force: bool = False) -> tupl
                         asyncio.run(_fill(settings, cluster, held, dump))
                     raise_stamp(home)
         except AlreadyRunningError:
-            raise RestoreError(f"Attest runs in {home}; stop it first: attest down") from None
+            raise RestoreError(f"Attest runs in {home}; stop it first: {command('down')}") from None
         except DomainError as error:
             raise RestoreError(error.message) from error
         except (

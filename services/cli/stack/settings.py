@@ -1,9 +1,10 @@
-"""Where the local stack lives and which ports it takes."""
+"""Where the local stack lives and which ports it takes; a command reads no more of it than it needs."""
 
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from services.cli.stack.addresses import host_in_url, host_name, ip_address, reached_at
 from services.cli.stack.rotation import LogLimits
 
 _PORT = {"least": 1, "most": 65535}
@@ -17,41 +18,13 @@ def default_home() -> Path:
 
 
 @dataclass(frozen=True, kw_only=True)
-class StackSettings:
-    """The local stack as the environment describes it."""
+class HomeSettings:
+    """Where the stack lives: enough to stop it, to look at it and to read its logs."""
 
     home: Path = field(default_factory=default_home)
     """Folder of the data, the secrets, the logs."""
-    bind: str = "127.0.0.1"
-    """Address that the gateway listens on; everything else stays on 127.0.0.1."""
-    http_port: int = field(default=8080, metadata=_PORT)
-    """Port of the gateway."""
-    admin_port: int = field(default=8081, metadata=_PORT)
-    """Port of Envoy's admin interface."""
-    ingest_port: int = field(default=50051, metadata=_PORT)
-    """Port of the ingest service."""
-    retrieval_port: int = field(default=50052, metadata=_PORT)
-    """Port of the retrieval service."""
-    answer_port: int = field(default=50053, metadata=_PORT)
-    """Port of the answer service."""
-    auth_port: int = field(default=50054, metadata=_PORT)
-    """Port kept for the auth service."""
-    pg_port: int = field(default=54329, metadata=_PORT)
-    """Port of Postgres."""
     pg_user: str = "nobody"
     """Account that runs Postgres when root starts the stack."""
-    rate_limit_per_minute: int = field(default=10, metadata={"least": 1, "most": 1_000_000})
-    """Questions a minute and client address."""
-    allowed_hosts: tuple[str, ...] = ()
-    """Host names that the gateway answers to beside localhost, comma-separated. Example: `attest.example.com`."""
-    guard: str = field(default="log", metadata={"choices": ("off", "log", "block")})
-    """What the guard does with a question that matches a rule."""
-    log_max_bytes: int = field(default=10 * 1024 * 1024, metadata={"least": 4096, "most": 1024**3})
-    """Size at which a log file is set aside, in bytes."""
-    log_generations: int = field(default=3, metadata={"least": 1, "most": 100})
-    """Files kept of each log, the one being written included."""
-    disk_reserve_mb: int = field(default=128, metadata={"least": 0, "most": 1_000_000})
-    """Free space in MiB below which no more documents are taken, so that those that are there can be served."""
 
     def __post_init__(self) -> None:
         """Make the home absolute, so that a detached process means the same folder."""
@@ -62,16 +35,61 @@ class StackSettings:
         """Return the folder of the logs, one file a part."""
         return self.home / "logs"
 
-    @property
-    def log_limits(self) -> LogLimits:
-        """Return the bounds of each log."""
-        return LogLimits(self.log_max_bytes, self.log_generations)
+
+@dataclass(frozen=True, kw_only=True)
+class DoorSettings:
+    """Where the gateway is: enough to call it."""
+
+    bind: str = field(default="127.0.0.1", metadata={"read": ip_address})
+    """Address that the gateway listens on; `::` is every address of both kinds. Everything else stays on 127.0.0.1."""
+    http_port: int = field(default=8080, metadata=_PORT)
+    """Port of the gateway."""
 
     @property
     def gateway_url(self) -> str:
         """Return the address of the gateway as seen from this machine."""
-        host = "127.0.0.1" if self.bind in ("0.0.0.0", "::") else self.bind  # noqa: S104  # compared, not bound
-        return f"http://{host}:{self.http_port}"
+        return f"http://{host_in_url(reached_at(self.bind))}:{self.http_port}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataSettings(HomeSettings):
+    """Where the stack and its database are: enough to read the data."""
+
+    pg_port: int = field(default=54329, metadata=_PORT)
+    """Port of Postgres."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackSettings(DoorSettings, DataSettings):
+    """The local stack as the environment describes it: all that it takes to start it."""
+
+    admin_port: int = field(default=8081, metadata=_PORT)
+    """Port of Envoy's admin interface."""
+    ingest_port: int = field(default=50051, metadata=_PORT)
+    """Port of the ingest service."""
+    retrieval_port: int = field(default=50052, metadata=_PORT)
+    """Port of the retrieval service."""
+    answer_port: int = field(default=50053, metadata=_PORT)
+    """Port of the answer service."""
+    auth_port: int = field(default=50054, metadata=_PORT)
+    """Port kept for the auth service."""
+    rate_limit_per_minute: int = field(default=10, metadata={"least": 1, "most": 1_000_000})
+    """Questions a minute and client address."""
+    allowed_hosts: tuple[str, ...] = field(default=(), metadata={"read": host_name})
+    """Host names that the gateway answers to beside localhost, comma-separated. Example: `attest.example.com`."""
+    guard: str = field(default="log", metadata={"choices": ("off", "log", "block")})
+    """What the guard does with a question that matches a rule."""
+    log_max_bytes: int = field(default=10 * 1024 * 1024, metadata={"least": 4096, "most": 1024**3})
+    """Size at which a log file is set aside, in bytes."""
+    log_generations: int = field(default=3, metadata={"least": 1, "most": 100})
+    """Files kept of each log, the one being written included."""
+    disk_reserve_mb: int = field(default=128, metadata={"least": 0, "most": 1_000_000})
+    """Free space in MiB below which no more documents are taken, so that those that are there can be served."""
+
+    @property
+    def log_limits(self) -> LogLimits:
+        """Return the bounds of each log."""
+        return LogLimits(self.log_max_bytes, self.log_generations)
 
     def taken_ports(self) -> dict[str, tuple[str, int]]:
         """Return host and port of each variable that names a port the stack listens on."""

@@ -68,6 +68,8 @@ class StackState:
     """What needs somebody's attention while the stack goes on. Example: the disk is nearly full."""
     error: str | None = None
     """Why it failed, with the last log lines of the part that died."""
+    gateway: str | None = None
+    """Address of the gateway as seen from this machine; None where an older supervisor wrote the state."""
 
 
 class AlreadyRunningError(Exception):

@@ -13,7 +13,7 @@ from services.cli.stack.gateway import envoy_version
 from services.cli.stack.home import attest_version
 from services.cli.stack.placement import PlacementError, binaries_version, pgvector_version, place
 from services.cli.stack.secrets import SecretsError, load
-from services.cli.stack.settings import StackSettings
+from services.cli.stack.settings import HomeSettings
 from services.cli.stack.space import free_bytes
 from services.cli.stack.state import Phase, StackState, is_running, read_state
 from services.common.errors import DomainError
@@ -64,7 +64,6 @@ class Report:
     """Everything that `attest status` says."""
 
     home: Path
-    gateway: str
     state: StackState | None
     """None when no supervisor runs."""
     versions: dict[str, str | None]
@@ -85,15 +84,16 @@ class Report:
         return state is not None and state.phase is Phase.READY and all(p.pid for p in state.parts.values())
 
 
-def gather(settings: StackSettings) -> Report:
+def gather(settings: HomeSettings) -> Report:
     """Look at everything; takes some seconds at most and raises nothing for what is down or damaged."""
     state = read_state(settings.home) if is_running(settings.home) else None
     versions = {"attest": attest_version(), **_installed_versions()}
     contents, database = None, "not running"
-    if state is not None:
-        contents, database, served = asyncio.run(ask_database(settings))
+    server = state.parts.get("postgres") if state else None
+    if server is not None:
+        contents, database, served = asyncio.run(ask_database(settings.home, server.port))
         versions |= served
-    return Report(settings.home, settings.gateway_url, state, versions, contents, database, _disk(settings))
+    return Report(settings.home, state, versions, contents, database, _disk(settings))
 
 
 def described(report: Report, now: float) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def described(report: Report, now: float) -> dict[str, Any]:
     contents = report.contents
     return {
         "home": str(report.home),
-        "gateway": report.gateway,
+        "gateway": state.gateway if state else None,
         "phase": report.phase,
         "whole": report.whole,
         "pid": state.pid if state else None,
@@ -130,15 +130,15 @@ def now() -> float:
     return time.time()
 
 
-async def ask_database(settings: StackSettings) -> tuple[Contents | None, str, dict[str, str]]:
+async def ask_database(home: Path, port: int) -> tuple[Contents | None, str, dict[str, str]]:
     """Return what the database holds, `reachable` or why it is not, and the versions that it names."""
     try:
-        secrets = load(settings.home)
+        secrets = load(home)
     except (SecretsError, OSError):
         secrets = None
     if secrets is None:
         return None, "unknown: secrets.json cannot be read", {}
-    way = Cluster(settings.home, settings.pg_port, secrets).superuser.in_database(DATABASE)
+    way = Cluster(home, port, secrets).superuser.in_database(DATABASE)
     try:
         async with asyncio.timeout(_QUERY_SECONDS):
             return await _query(way)
@@ -170,7 +170,7 @@ def _installed_versions() -> dict[str, str | None]:
     return {"postgres": postgres, "pgvector": pgvector_version(), "envoy": envoy_version()}
 
 
-def _disk(settings: StackSettings) -> Disk:
+def _disk(settings: HomeSettings) -> Disk:
     try:
         data = _used(place(settings.home, settings.pg_user).base) if settings.home.is_dir() else None
     except (PlacementError, OSError):

@@ -106,7 +106,7 @@ class Supervisor:
                 await all_alive([other.part for other in others], gateway_ready(settings.gateway_url))
         except TimeoutError:
             raise StartError(unready([keeper.part for keeper in self._keepers.values()], START_SECONDS)) from None
-        except (ClusterError, PlacementError, SecretsError, HomeError, MigrationError, OSError) as error:
+        except (ClusterError, PlacementError, SecretsError, HomeError, MigrationError, SettingsError, OSError) as error:
             raise StartError(str(error)) from error
         except DomainError as error:
             raise StartError(error.message) from error
@@ -178,7 +178,8 @@ class Supervisor:
         """Write the state down; where the disk has no room for it, the next round tries again."""
         self._phase = phase
         now = {name: keeper.state for name, keeper in self._keepers.items()}
-        state = StackState(phase, os.getpid(), self._started_at, now, self._space.warning(), self._error)
+        url = self._settings.gateway_url
+        state = StackState(phase, os.getpid(), self._started_at, now, self._space.warning(), self._error, url)
         try:
             write_state(self._settings.home, state)
             self._told = True

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from click.testing import CliRunner, Result
 
-from services.cli.main import attest
+from services.cli.commands import attest
 from tests.unit.cli.gateway import ScriptedGateway, scripted_gateway
 
 Run = Callable[..., Result]

@@ -264,6 +264,34 @@ def test_nothing_is_deleted_unasked_where_there_is_no_terminal(run: Run, gateway
 # --- ingest ------------------------------------------------------------------------------------------------------
 
 
+def test_a_named_file_that_is_no_document_is_said_and_fails(run: Run, library: Path) -> None:
+    result = run("ingest", str(library / "c.docx"))
+
+    assert result.exit_code == 1
+    assert result.stdout.startswith("Nothing to ingest.\n")
+    assert "c.docx: not one of .md, .markdown, .txt, .pdf" in " ".join(result.stdout.split())
+
+
+def test_a_named_file_that_is_no_document_among_others_is_said_and_no_failure(
+    run: Run, gateway: ScriptedGateway, library: Path
+) -> None:
+    gateway.will(INGEST, 200, created())
+    result = run("ingest", *(str(library / name) for name in ("a.md", "c.docx")))
+
+    assert result.exit_code == 0
+    assert "c.docx" in result.stdout
+
+
+def test_a_folder_of_other_files_is_no_failure_and_names_none(run: Run, library: Path) -> None:
+    for name in ("a.md", "b.txt"):
+        (library / name).unlink()
+    result = run("ingest", str(library))
+
+    assert result.exit_code == 0
+    assert [line.split() for line in result.stdout.splitlines()][:2] == [["Nothing", "to", "ingest."], ["skipped", "1"]]
+    assert "c.docx" not in result.stdout
+
+
 def test_ingest_sums_up_what_was_done(run: Run, gateway: ScriptedGateway, library: Path) -> None:
     gateway.will(INGEST, 200, created())
     gateway.will(INGEST, 200, created(outcome="UNCHANGED", chunks_added=0, chunks_removed=0, tokens_embedded=0))
@@ -275,9 +303,7 @@ def test_ingest_sums_up_what_was_done(run: Run, gateway: ScriptedGateway, librar
     assert float(seconds) >= 0
     assert {name.strip(): count for name, count in table.items()} == {
         "created": "1",
-        "replaced": "0",
         "unchanged": "1",
-        "failed": "0",
         "skipped": "1",
         "chunks added": "3",
         "chunks kept": "2",
@@ -340,3 +366,22 @@ def test_a_stack_that_is_not_up_has_an_exit_code_of_its_own(
 
     assert result.exit_code == 3
     assert "attest up" in result.stderr
+
+
+@pytest.mark.parametrize("call", [("show", "tea"), ("show", "a/b"), ("delete", "tea", "--yes")])
+def test_what_cannot_be_an_id_is_no_document(run: Run, gateway: ScriptedGateway, call: tuple[str, ...]) -> None:
+    for method in ("GET", "DELETE"):
+        for name in ("tea", "a%2Fb"):
+            gateway.refuse(f"{method} /api/documents/{name}", 404, "NOT_FOUND", "ROUTE_UNKNOWN")
+    result = run("documents", *call)
+
+    assert result.exit_code == 1
+    assert "There is no document with this id; attest documents lists them. (NOT_FOUND)" in result.stderr
+
+
+@pytest.mark.parametrize("group", [(), ("documents",)])
+def test_the_list_of_commands_cuts_no_sentence(run: Run, group: tuple[str, ...]) -> None:
+    listed = run(*group, "--help").stdout.partition("Commands:")[2].partition("Exit codes:")[0].splitlines()
+
+    assert len(listed) > 3
+    assert [line for line in listed if line.endswith("...")] == []

@@ -67,7 +67,7 @@ def test_a_state_that_cannot_be_read_is_none(tmp_path: Path, text: str) -> None:
 
 
 def test_a_state_comes_back_as_it_was_written(tmp_path: Path) -> None:
-    state = StackState(Phase.READY, 7, 1.5, {}, warning="The disk is nearly full.")
+    state = StackState(Phase.READY, 7, 1.5, {}, warning="The disk is nearly full.", gateway="http://[::1]:1")
     write_state(tmp_path, state)
 
     assert read_state(tmp_path) == state

@@ -22,7 +22,7 @@ SPACE = {"space_id": 12, "model": "all-MiniLM-L6-v2", "dimensions": 384}
 
 def _report(state: StackState | None, contents: Contents | None = None, database: str = "reachable") -> Report:
     versions = {"attest": "10.10.10", "postgres": "18.6", "pgvector": "0.8.6", "envoy": "1.40.0"}
-    return Report(Path("/h"), "http://127.0.0.1:8080", state, versions, contents, database, Disk(1, None, 10**12))
+    return Report(Path("/h"), state, versions, contents, database, Disk(1, None, 10**12))
 
 
 def test_the_table_fits_into_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
@@ -47,6 +47,15 @@ def test_a_stopped_stack_says_where_it_would_be(capsys: pytest.CaptureFixture[st
     print_report(_report(None), now=9.0)
 
     assert capsys.readouterr().out.startswith("Attest is not running in /h.   (start: attest up)")
+
+
+def test_the_gateway_is_said_to_be_where_it_was_started(capsys: pytest.CaptureFixture[str]) -> None:
+    state = StackState(Phase.READY, 1, 0.0, PARTS, gateway="http://[::1]:8080")
+    print_report(_report(state), now=9.0)
+
+    assert "gateway    http://[::1]:8080\n" in capsys.readouterr().out
+    assert described(_report(state), now=9.0)["gateway"] == "http://[::1]:8080"
+    assert described(_report(None), now=9.0)["gateway"] is None
 
 
 def test_json_says_the_same() -> None:

@@ -8,13 +8,20 @@ from services.common.identity import Scope
 from services.common.settings import Secret, SettingsError, from_environment, masked
 
 
+def read_host(raw: str) -> str:
+    if ":" in raw:
+        raise ValueError("holds a port")
+    return raw.lower()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Example:
     port: int = field(default=50051, metadata={"least": 1, "most": 65535})
     ratio: float = field(default=1.0, metadata={"least": 0.0, "most": 1.0})
     level: str = field(default="INFO", metadata={"choices": ("DEBUG", "INFO")})
     scopes: frozenset[Scope] = frozenset({Scope.ASK})
-    hosts: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = field(default=(), metadata={"read": read_host})
+    door: str = field(default="door", metadata={"read": read_host})
     endpoint: str | None = None
     dsn: Secret
     key: bytes = field(repr=False)
@@ -34,12 +41,18 @@ def test_an_empty_variable_counts_as_absent() -> None:
 
 
 def test_values_are_read_by_type() -> None:
-    given = {"ATTEST_PORT": "6000", "ATTEST_SCOPES": "ask, ingest", "ATTEST_HOSTS": "a.example,b.example"}
+    given = {
+        "ATTEST_PORT": "6000",
+        "ATTEST_SCOPES": "ask, ingest",
+        "ATTEST_HOSTS": "A.example,b.example",
+        "ATTEST_DOOR": "D",
+    }
     settings = from_environment(Example, {**GOOD, **given})
 
     assert settings.port == 6000
     assert settings.scopes == {Scope.ASK, Scope.INGEST}
     assert settings.hosts == ("a.example", "b.example")
+    assert settings.door == "d"
 
 
 def test_everything_that_is_missing_is_named_at_once() -> None:
@@ -56,6 +69,8 @@ def test_everything_that_is_missing_is_named_at_once() -> None:
         ("ATTEST_PORT", "70000", "is outside 1 to 65535"),
         ("ATTEST_RATIO", "nan", "is outside 0.0 to 1.0"),
         ("ATTEST_LEVEL", "LOUD", "is not one of DEBUG, INFO"),
+        ("ATTEST_HOSTS", "a.example,b.example:80", "holds a port"),
+        ("ATTEST_DOOR", "d:80", "holds a port"),
         ("ATTEST_SCOPES", "ask,fly", "is not one of ask, ingest, admin"),
         ("ATTEST_KEY", "zz", "is not hex; make one with: openssl rand -hex 32"),
         ("ATTEST_KEY", "abcd", "has less than 32 bytes; make one with: openssl rand -hex 32"),

@@ -1,0 +1,42 @@
+"""The commands of `attest`."""
+
+import sys
+
+import click
+
+from services.cli.ask import ask
+from services.cli.audit import audit
+from services.cli.backup import backup, restore
+from services.cli.console import Exit, fail
+from services.cli.demo import demo
+from services.cli.documents import documents
+from services.cli.ingest import ingest
+from services.cli.local import down, logs, migrate, status, up
+from services.cli.search import search
+from services.common.settings import SettingsError
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 80})
+@click.version_option(package_name="attest")
+def attest() -> None:
+    """Answers from your own documents that can be checked sentence by sentence.
+
+    Settings come from the environment: ATTEST_HOME, ATTEST_HTTP_PORT and others; see docs/configuration.md.
+    """
+
+
+for command in (up, down, status, logs, migrate, demo, ingest, ask, search, documents, audit, backup, restore):
+    attest.add_command(command)
+
+
+def run() -> None:
+    """Run the command that was asked for; exit with 2 when it was called wrongly, 130 after Ctrl-C."""
+    try:
+        attest.main(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(Exit.INTERRUPTED)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except SettingsError as error:
+        fail(str(error), Exit.WRONG_CALL)
