@@ -31,9 +31,9 @@ def machine() -> Mapping[str, str]:
     return {
         "processor": _processor(),
         "instructions": ", ".join(flag for flag in _VECTOR_FLAGS if flag in _cpu_line("flags").split()),
-        "cores": str(len(os.sched_getaffinity(0))),
-        "load": f"{os.getloadavg()[1]:.1f} before the run",
-        "python": platform.python_version(),
+        "cores": f"{len(os.sched_getaffinity(0))} cores",
+        "load": f"load {os.getloadavg()[1]:.1f} at the end",
+        "python": f"Python {platform.python_version()}",
         "system": f"{platform.system()} {platform.machine()}",
     }
 
