@@ -72,7 +72,7 @@ lock-peers: setup-dev ## Resolve the peers of the bench anew
 ##@ Develop
 GEN := protos/gen
 
-.PHONY: test check format generate check-generate lint-protos docs check-docs
+.PHONY: test check format generate check-generate lint-protos docs check-docs pdfs freeze check-migrations
 test: setup-dev ## Run all tests, on ports and a home of their own
 	@$(BIN)/python -m pytest
 
@@ -80,7 +80,7 @@ test: setup-dev ## Run all tests, on ports and a home of their own
 chaos: setup-dev ## Kill parts and supervisor of a stack at thirty random moments; CHAOS_SEED repeats a run
 	@CHAOS_ROUNDS=30 $(BIN)/python -m pytest -q tests/stack/test_chaos.py
 
-check: check-generate lint-protos check-docs ## Everything that CI checks beside the tests
+check: check-generate lint-protos check-docs check-migrations ## Everything that CI checks beside the tests
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
@@ -102,6 +102,15 @@ check-generate: setup-dev
 docs: setup-dev ## Make the generated pages of docs/
 	@$(BIN)/python scripts/docs.py
 	@$(BIN)/python scripts/docs.py schema
+
+pdfs: setup-dev ## Make the PDFs of examples/handbook-pdf/ from their sources
+	@$(BIN)/python scripts/build_pdfs.py
+
+freeze: setup-dev ## Freeze new migrations: from then on they are never changed
+	@$(BIN)/python scripts/migrations.py
+
+check-migrations: setup-dev
+	@$(BIN)/python scripts/migrations.py --check
 
 .PHONY: verify-gateway verify-gateway-broken
 verify-gateway: setup-dev ## Prove each line of the gateway, one line of output for each check

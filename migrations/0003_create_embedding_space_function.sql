@@ -1,8 +1,5 @@
 -- migrate:up
 
--- Makes a space and its table, as the owner, for a writer who may make no table. The same model and dimensions again
--- give the space that is there, unchanged. The first space becomes the active one.
--- Raises AT004 for dimensions that cannot be indexed.
 CREATE FUNCTION attest.create_embedding_space(
   model text,
   dimensions integer,
@@ -14,6 +11,8 @@ AS $$
 DECLARE
   space integer;
   table_name text;
+  name text;
+  meaning text;
   element text := CASE WHEN dimensions > 2000 THEN 'halfvec' ELSE 'vector' END;
   bytes integer := dimensions * CASE WHEN dimensions > 2000 THEN 2 ELSE 4 END;
 BEGIN
@@ -64,13 +63,19 @@ BEGIN
       table_name || '_hnsw', table_name, element || '_cosine_ops');
   END IF;
 
-  EXECUTE format('ALTER TABLE attest.%I ENABLE ROW LEVEL SECURITY', table_name);
-  EXECUTE format('ALTER TABLE attest.%I FORCE ROW LEVEL SECURITY', table_name);
-  EXECUTE format(
-    'CREATE POLICY tenant ON attest.%I
-       USING (tenant = current_setting(''attest.tenant'', true))
-       WITH CHECK (tenant = current_setting(''attest.tenant'', true))',
-    table_name);
+  EXECUTE format('COMMENT ON TABLE attest.%I IS %L', table_name, 'Vectors of one embedding space.');
+  FOR name, meaning IN VALUES
+    ('chunk_id', 'Chunk that the vector stands for.'),
+    ('tenant', 'Whose vector it is; on every row, as the lane is, so that a search joins nothing before it has found.'),
+    ('lane', 'Lane of its document.'),
+    ('document_id', 'Document of the chunk.'),
+    ('embedding', 'Vector of what is embedded of the chunk, of length one.'),
+    ('sentence_vectors', 'Vectors of the chunk''s sentences, packed; NULL where there are none.')
+  LOOP
+    EXECUTE format('COMMENT ON COLUMN attest.%I.%I IS %L', table_name, name, meaning);
+  END LOOP;
+
+  PERFORM attest.separate_tenants(format('attest.%I', table_name)::regclass);
   EXECUTE format('GRANT SELECT ON attest.%I TO attest_reader', table_name);
   EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON attest.%I TO attest_writer', table_name);
   RETURN space;
@@ -78,6 +83,10 @@ END
 $$;
 REVOKE ALL ON FUNCTION attest.create_embedding_space(text, integer, text, double precision) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION attest.create_embedding_space(text, integer, text, double precision) TO attest_writer;
+COMMENT ON FUNCTION attest.create_embedding_space(text, integer, text, double precision) IS
+  'Makes a space and its table, as the owner, for a writer who may make no table. The same model and dimensions again '
+  'give the space that is there, unchanged. The first space becomes the active one. Raises AT004 for dimensions that '
+  'cannot be indexed.';
 
 -- migrate:down
 

@@ -1,9 +1,5 @@
 -- migrate:up
 
--- The chunks of the tenant that are closest to a vector, by cosine distance, at most top_k of them and unordered.
--- Few rows are all compared; of many, the index is asked, and all are compared when it came back short, since a shared
--- index can run out of patience before it meets enough rows of a small tenant.
--- Raises AT001 for an unknown lane, AT002 for a space that is not active, AT003 for a vector of other dimensions.
 -- The statement over the vectors is planned at each call: a plan made for a small tenant is slow for a large one.
 -- It returns arrays and no rows: in a join the planner may never ask for the rows, and the checks would not be made.
 CREATE FUNCTION attest.nearest_chunks(
@@ -36,7 +32,8 @@ BEGIN
     RAISE EXCEPTION 'the query has % dimensions, the active embedding space has %',
       ext.vector_dims(query), known.dimensions USING ERRCODE = 'AT003';
   END IF;
-  IF NOT everywhere AND EXISTS (SELECT FROM unnest(lanes) l(name) LEFT JOIN attest.lanes k USING (name) WHERE k.name IS NULL)
+  IF NOT everywhere
+    AND EXISTS (SELECT FROM unnest(lanes) l(name) LEFT JOIN attest.lanes k USING (name) WHERE k.name IS NULL)
   THEN
     RAISE EXCEPTION 'a lane is not known' USING ERRCODE = 'AT001';
   END IF;
@@ -70,8 +67,12 @@ END
 $$;
 REVOKE ALL ON FUNCTION attest.nearest_chunks(integer, ext.vector, text[], integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION attest.nearest_chunks(integer, ext.vector, text[], integer) TO attest_reader;
+COMMENT ON FUNCTION attest.nearest_chunks(integer, ext.vector, text[], integer) IS
+  'The chunks of the tenant that are closest to a vector, by cosine distance, at most top_k of them and unordered. Few '
+  'rows are all compared; of many, the index is asked, and all are compared when it came back short, since a shared '
+  'index can run out of patience before it meets enough rows of a small tenant. Raises AT001 for an unknown lane, '
+  'AT002 for a space that is not active, AT003 for a vector of other dimensions.';
 
--- The vector leg of a search in one call: enters the tenant until the end of the transaction, finds, cuts, joins.
 -- The join always goes by the keys, so one plan serves every tenant and is not made anew at each call.
 CREATE FUNCTION attest.search_vector(
   tenant text,
@@ -108,8 +109,8 @@ BEGIN
   SELECT c.passage_id, c.document_id, c.lane, d.title, d.source_url, d.version, c.page, c.heading_path,
     c.char_start, c.char_end, c.content, 1 - n.distance
   FROM unnest(near.ids, near.distances) AS n(chunk_id, distance)
-  -- OFFSET 0 keeps the order: chunk by chunk through its key. Left to the planner, a guess that the tenant is small reads
-  -- all of its chunks.
+  -- OFFSET 0 keeps the order: chunk by chunk through its key. Left to the planner, a guess that the tenant is small
+  -- reads all of its chunks.
   CROSS JOIN LATERAL (SELECT * FROM attest.rag_docs r WHERE r.chunk_id = n.chunk_id OFFSET 0) c
   CROSS JOIN LATERAL (
     SELECT * FROM attest.documents o WHERE o.tenant = c.tenant AND o.document_id = c.document_id OFFSET 0
@@ -121,8 +122,9 @@ $$;
 REVOKE ALL ON FUNCTION attest.search_vector(text, integer, ext.vector, text[], integer, double precision) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION attest.search_vector(text, integer, ext.vector, text[], integer, double precision)
   TO attest_reader;
+COMMENT ON FUNCTION attest.search_vector(text, integer, ext.vector, text[], integer, double precision) IS
+  'The vector leg of a search in one call: enters the tenant until the end of the transaction, finds, cuts, joins.';
 
--- The call that pgvector's users know, over the active space and the tenant of the setting `attest.tenant`.
 CREATE FUNCTION attest.match_documents(
   query_embedding ext.vector,
   match_threshold double precision DEFAULT 0.5,
@@ -153,6 +155,8 @@ END
 $$;
 REVOKE ALL ON FUNCTION attest.match_documents(ext.vector, double precision, integer) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION attest.match_documents(ext.vector, double precision, integer) TO attest_reader;
+COMMENT ON FUNCTION attest.match_documents(ext.vector, double precision, integer) IS
+  'The call that pgvector''s users know, over the active space and the tenant of the setting attest.tenant.';
 
 -- migrate:down
 

@@ -1,6 +1,5 @@
 -- migrate:up
 
--- Vectors of ingests that have not come to their commit, so that one that was cut off goes on where it was.
 -- Unlogged: whatever is lost in a crash is embedded again.
 CREATE UNLOGGED TABLE attest.embedding_cache (
   tenant text NOT NULL CONSTRAINT embedding_cache_tenant_named CHECK (tenant <> ''),
@@ -9,21 +8,26 @@ CREATE UNLOGGED TABLE attest.embedding_cache (
   space_id integer NOT NULL
     CONSTRAINT embedding_cache_space_known REFERENCES attest.embedding_spaces (space_id) ON DELETE CASCADE,
   passage_id text NOT NULL CONSTRAINT embedding_cache_passage_id_form CHECK (passage_id ~ '^[0-9a-f]{32}$'),
-  -- Of any dimensions, since spaces differ.
   embedding ext.vector NOT NULL,
   sentence_vectors bytea,
   created_at timestamptz NOT NULL DEFAULT now(),
   CONSTRAINT embedding_cache_pk PRIMARY KEY (tenant, document_id, space_id, passage_id)
 );
 CREATE INDEX embedding_cache_by_age ON attest.embedding_cache (created_at);
-ALTER TABLE attest.embedding_cache ENABLE ROW LEVEL SECURITY;
-ALTER TABLE attest.embedding_cache FORCE ROW LEVEL SECURITY;
-CREATE POLICY tenant ON attest.embedding_cache
-  USING (tenant = current_setting('attest.tenant', true))
-  WITH CHECK (tenant = current_setting('attest.tenant', true));
+SELECT attest.separate_tenants('attest.embedding_cache');
 GRANT SELECT, INSERT, DELETE ON attest.embedding_cache TO attest_writer;
+COMMENT ON TABLE attest.embedding_cache IS
+  'Vectors of ingests that have not come to their commit, so that one that was cut off goes on where it was.';
+COMMENT ON COLUMN attest.embedding_cache.tenant IS 'Whose vector it is.';
+COMMENT ON COLUMN attest.embedding_cache.document_id IS
+  'Document that is being ingested; it need not be there yet.';
+COMMENT ON COLUMN attest.embedding_cache.space_id IS 'Space that the vector belongs to.';
+COMMENT ON COLUMN attest.embedding_cache.passage_id IS 'Chunk that it stands for.';
+COMMENT ON COLUMN attest.embedding_cache.embedding IS 'The vector, of any dimensions, since spaces differ.';
+COMMENT ON COLUMN attest.embedding_cache.sentence_vectors IS
+  'Vectors of the chunk''s sentences, packed; NULL where there are none.';
+COMMENT ON COLUMN attest.embedding_cache.created_at IS 'When it was computed; it is kept for a day.';
 
--- Whoever deletes a document need not think of its cache.
 CREATE FUNCTION attest.empty_embedding_cache() RETURNS trigger
 LANGUAGE plpgsql SECURITY INVOKER SET search_path = pg_catalog, pg_temp
 AS $$
@@ -32,6 +36,9 @@ BEGIN
   RETURN NULL;
 END
 $$;
+
+COMMENT ON FUNCTION attest.empty_embedding_cache() IS
+  'Trigger: takes the cache of a deleted document, so that whoever deletes need not think of it.';
 
 CREATE TRIGGER documents_take_their_cache
 AFTER DELETE ON attest.documents
@@ -49,6 +56,8 @@ BEGIN ATOMIC
 END;
 REVOKE ALL ON FUNCTION attest.sweep_embedding_cache() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION attest.sweep_embedding_cache() TO attest_writer;
+COMMENT ON FUNCTION attest.sweep_embedding_cache() IS
+  'Deletes what is older than a day, of every tenant, with the rights of the owner.';
 
 -- migrate:down
 

@@ -13,7 +13,7 @@ _HEAD = """\
 
 Read from a freshly migrated database by `make docs`; a test compares it with `migrations/`. `N` stands for the number
 of an embedding space: its table is made by a function when the space is made, and is shown here for 3 dimensions.
-What a column means is said in `migrations/`.
+What is said of tables, columns and functions are the comments that the database holds (`\\d+` of psql shows them).
 
 Roles: `attest_owner` owns everything and runs migrations; `attest_writer` is ingest, `attest_reader` retrieval,
 `attest_auth` auth. What is not granted below is not allowed.
@@ -22,7 +22,8 @@ Roles: `attest_owner` owns everything and runs migrations; `attest_writer` is in
 _EXAMPLE_SPACE = "SELECT attest.create_embedding_space(model => 'example', dimensions => 3)"
 
 _RELATIONS = """
-SELECT relation.oid, relation.relname, relation.relrowsecurity, relation.relforcerowsecurity
+SELECT relation.oid, relation.relname, relation.relrowsecurity, relation.relforcerowsecurity,
+       obj_description(relation.oid, 'pg_class') AS comment
   FROM pg_class relation
  WHERE relation.relnamespace = 'attest'::regnamespace AND relation.relkind IN ('r', 'p', 'v', 'm')
  ORDER BY relation.relname COLLATE "C"
@@ -30,7 +31,8 @@ SELECT relation.oid, relation.relname, relation.relrowsecurity, relation.relforc
 
 _COLUMNS = """
 SELECT attname, format_type(atttypid, atttypmod) AS type, attnotnull,
-       pg_get_expr(adbin, adrelid) AS default, attidentity::text, attgenerated::text
+       pg_get_expr(adbin, adrelid) AS default, attidentity::text, attgenerated::text,
+       col_description(attrelid, attnum) AS comment
   FROM pg_attribute
   LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum
  WHERE attrelid = $1 AND attnum > 0 AND NOT attisdropped
@@ -79,7 +81,7 @@ SELECT COALESCE(grantee.rolname, 'PUBLIC') AS role,
 """
 
 _FUNCTIONS = """
-SELECT routine.proname,
+SELECT routine.proname, obj_description(routine.oid, 'pg_proc') AS comment,
        pg_get_function_arguments(routine.oid) AS arguments, pg_get_function_result(routine.oid) AS result,
        routine.prosecdef, routine.provolatile::text, language.lanname, routine.proconfig,
        COALESCE((SELECT array_agg(COALESCE(grantee.rolname, 'PUBLIC') ORDER BY grantee.rolname COLLATE "C")
@@ -114,7 +116,8 @@ async def page(owner: DatabaseSettings) -> str:
 async def _table(database: asyncpg.Connection, relation: asyncpg.Record) -> str:
     oid, name = relation["oid"], relation["relname"]
     parts = [
-        "| Column | Type | Null | Default |\n|---|---|---|---|",
+        f"{relation['comment'] or ''}\n",
+        "| Column | Type | Null | Default | Meaning |\n|---|---|---|---|---|",
         *[_column(row) for row in await database.fetch(_COLUMNS, oid)],
         "",
         *_list("Constraint", [f"`{row[0]}`: `{row[1]}`" for row in await database.fetch(_CONSTRAINTS, oid)]),
@@ -140,7 +143,7 @@ def _column(row: asyncpg.Record) -> str:
         default = f"generated: {default}"
     shown = f"`{default}`" if default else ""
     null = "no" if row["attnotnull"] else "yes"
-    return f"| `{row['attname']}` | {row['type']} | {null} | {shown} |"
+    return f"| `{row['attname']}` | {row['type']} | {null} | {shown} | {row['comment'] or ''} |"
 
 
 def _row_security(relation: asyncpg.Record) -> str:
@@ -161,6 +164,7 @@ def _function(row: asyncpg.Record) -> str:
     return "\n".join(
         [
             f"### `{row['proname']}`\n",
+            f"{row['comment'] or ''}\n",
             f"- Arguments: `{row['arguments']}`" if row["arguments"] else "- Arguments: none",
             f"- Returns: `{row['result']}`",
             f"- {row['lanname']}, {_VOLATILITY[row['provolatile']]}, runs as {runs_as}",

@@ -38,6 +38,7 @@ FUNCTION_RIGHTS = {
     "match_documents": {"attest_reader"},
     "nearest_chunks": {"attest_reader"},
     "search_vector": {"attest_reader"},
+    "separate_tenants": set(),
     "sweep_embedding_cache": {"attest_writer"},
 }
 
@@ -100,6 +101,7 @@ CALLS = {
     "match_documents": "SELECT attest.match_documents(NULL)",
     "nearest_chunks": "SELECT attest.nearest_chunks(1, NULL, NULL, 1)",
     "search_vector": "SELECT attest.search_vector('x', 1, NULL, NULL, 1, 0)",
+    "separate_tenants": "SELECT attest.separate_tenants('pg_class')",
     "sweep_embedding_cache": "SELECT attest.sweep_embedding_cache()",
 }
 

@@ -45,6 +45,10 @@ UNION ALL
 SELECT 'trigger', pg_get_triggerdef(t.oid) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid
 WHERE c.relnamespace = 'attest'::regnamespace AND NOT tgisinternal
 UNION ALL
+SELECT 'comment', format('%s %s', pg_describe_object(classoid, objoid, objsubid), description) FROM pg_description
+WHERE objoid IN (SELECT oid FROM pg_class WHERE relnamespace = 'attest'::regnamespace
+  UNION ALL SELECT oid FROM pg_proc WHERE pronamespace = 'attest'::regnamespace)
+UNION ALL
 SELECT 'lane', l::text FROM attest.lanes l
 ORDER BY 1, 2
 """
