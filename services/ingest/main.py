@@ -9,8 +9,8 @@ from pathlib import Path
 
 from attest.ingest.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_to_server
 from services.common import logs, process
-from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.files import packaged_minilm
+from services.common.embedding.settings import EmbeddingSettings, packaged_embedder
 from services.common.embedding.tokens import Tokens
 from services.common.postgres.pool import PoolLimits, open_pool
 from services.common.postgres.readiness import check_schema
@@ -18,7 +18,7 @@ from services.common.postgres.schema import expected_version
 from services.common.postgres.settings import DatabaseSettings
 from services.common.rpc.context import time_remaining
 from services.common.rpc.server import Service, serve
-from services.common.service import ServiceSettings, server_settings
+from services.common.service import server_settings
 from services.common.settings import Secret, from_environment
 from services.common.telemetry import tracing
 from services.ingest.document_store import PostgresLibraryStore
@@ -33,7 +33,7 @@ from services.ingest.vector_cache import PostgresVectorCache
 
 
 @dataclass(frozen=True, kw_only=True)
-class IngestSettings(ServiceSettings):
+class IngestSettings(EmbeddingSettings):
     """What the ingest service reads from the environment."""
 
     ingest_port: int = field(default=50051, metadata={"least": 1, "most": 65535})
@@ -59,7 +59,7 @@ async def run() -> None:
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(tracing("ingest", settings.otlp_endpoint, settings.trace_ratio))
         model = packaged_minilm()
-        embedder = await stack.enter_async_context(OnnxEmbedder(model, threads=settings.ingest_embed_threads))
+        embedder = await stack.enter_async_context(packaged_embedder(settings, settings.ingest_embed_threads))
         folder = Path(settings.ingest_spool_folder) if settings.ingest_spool_folder else None
         tokens = await asyncio.to_thread(Tokens, model)
         reader = await stack.enter_async_context(

@@ -5,15 +5,14 @@ from dataclasses import dataclass, field
 
 from attest.retrieval.v1.retrieval_service_pb2_grpc import add_RetrievalServiceServicer_to_server
 from services.common import logs, process
-from services.common.embedding.embedder import OnnxEmbedder
-from services.common.embedding.files import packaged_minilm
+from services.common.embedding.settings import EmbeddingSettings, packaged_embedder
 from services.common.postgres.pool import PoolLimits, open_pool
 from services.common.postgres.readiness import check_schema
 from services.common.postgres.schema import expected_version
 from services.common.postgres.settings import DatabaseSettings
 from services.common.rpc.context import time_remaining
 from services.common.rpc.server import Service, serve
-from services.common.service import ServiceSettings, server_settings
+from services.common.service import server_settings
 from services.common.settings import Secret, from_environment
 from services.common.telemetry import tracing
 from services.retrieval.question import WindowedQueryEmbedder
@@ -23,7 +22,7 @@ from services.retrieval.store import PostgresPassageStore
 
 
 @dataclass(frozen=True, kw_only=True)
-class RetrievalSettings(ServiceSettings):
+class RetrievalSettings(EmbeddingSettings):
     """What the retrieval service reads from the environment."""
 
     retrieval_port: int = field(default=50052, metadata={"least": 1, "most": 65535})
@@ -42,9 +41,7 @@ async def run() -> None:
     logs.configure("retrieval", settings.log_level)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(tracing("retrieval", settings.otlp_endpoint, settings.trace_ratio))
-        embedder = await stack.enter_async_context(
-            OnnxEmbedder(packaged_minilm(), threads=settings.retrieval_embed_threads)
-        )
+        embedder = await stack.enter_async_context(packaged_embedder(settings, settings.retrieval_embed_threads))
         database = DatabaseSettings.from_dsn(settings.reader_dsn.reveal())
         limits = PoolLimits(connections=settings.retrieval_connections)
         pool = await stack.enter_async_context(open_pool(database, limits, time_remaining))

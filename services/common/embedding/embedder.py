@@ -1,21 +1,29 @@
 """Vectors for services: the encoder behind a bounded pool of threads, so that the event loop never waits for it."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from itertools import repeat
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeAlias, TypeVar
 
 from services.common.embedding.encoder import Encoder
 from services.common.embedding.files import ModelFiles
 from services.common.embedding.precision import Precision
+from services.common.embedding.sentence_vectors import Span, pack
 from services.common.errors import Reason, ResourceExhaustedError
 from services.common.vectors import EmbeddedVector, Vector
 
+_log = logging.getLogger(__name__)
+
 A = TypeVar("A")
 T = TypeVar("T")
+
+_Passage: TypeAlias = tuple[str, Sequence[Span] | None]
+"""A text, and the spans of its sentences where their vectors are wanted."""
 
 
 class OnnxEmbedder:
@@ -45,6 +53,7 @@ class OnnxEmbedder:
         except BaseException:
             await self._close()
             raise
+        _log.info("embedding model loaded", extra={"fields": {"model": self.model_name, "precision": self._precision}})
         return self
 
     async def __aexit__(
@@ -87,15 +96,17 @@ class OnnxEmbedder:
         with self._admitted():
             return await self._run(self._loaded.embed, text)
 
-    async def embed(self, texts: Sequence[str]) -> list[EmbeddedVector]:
-        """Return one embedding per text, in order.
+    async def embed(
+        self, texts: Sequence[str], sentences: Sequence[Sequence[Span]] | None = None
+    ) -> list[EmbeddedVector]:
+        """Return one embedding per text, in order; with `sentences`, spans for each text, their packed vectors too.
 
         Raises InvalidArgumentError with TEXT_MALFORMED or TEXT_TOO_LONG_FOR_MODEL, and ResourceExhaustedError with
         SERVICE_BUSY when too many calls are under way.
         """
         with self._admitted():
             found: dict[int, EmbeddedVector] = {}
-            waiting = iter(enumerate(texts))
+            waiting = iter(enumerate(zip(texts, sentences or repeat(None, len(texts)), strict=True)))
             try:
                 async with asyncio.TaskGroup() as group:
                     for _ in range(min(self._threads, len(texts))):
@@ -104,11 +115,12 @@ class OnnxEmbedder:
                 raise failures.exceptions[0] from None
             return [found[index] for index in range(len(texts))]
 
-    async def _embed_each(self, waiting: Iterator[tuple[int, str]], found: dict[int, EmbeddedVector]) -> None:
+    async def _embed_each(self, waiting: Iterator[tuple[int, _Passage]], found: dict[int, EmbeddedVector]) -> None:
         """Embed what others left of `waiting`; calls take turns text by text, since the semaphore is fair."""
-        for index, text in waiting:
+        embed = partial(_embedded, self._loaded)
+        for index, passage in waiting:
             async with self._bulk:
-                found[index] = EmbeddedVector(await self._run(self._loaded.embed, text), None)
+                found[index] = await self._run(embed, passage)
 
     @property
     def _loaded(self) -> Encoder:
@@ -132,3 +144,11 @@ class OnnxEmbedder:
     async def _close(self) -> None:
         self._encoder = None
         await asyncio.to_thread(self._pool.shutdown, wait=True, cancel_futures=True)
+
+
+def _embedded(encoder: Encoder, passage: _Passage) -> EmbeddedVector:
+    text, spans = passage
+    if spans is None:
+        return EmbeddedVector(encoder.embed(text), None)
+    vector, rows = encoder.embed_with_sentences(text, spans)
+    return EmbeddedVector(vector, pack(spans, rows))

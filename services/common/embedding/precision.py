@@ -13,15 +13,22 @@ class Precision(StrEnum):
     """In integers: half the time for a question, other vectors by a cosine of about 0.997."""
 
 
-CHOICES = ("auto", *Precision)
-"""What may be asked for."""
+class Choice(StrEnum):
+    """What may be asked for."""
+
+    AUTO = "auto"
+    """INT8 where the processor is of a kind that it was measured on, else EXACT."""
+    EXACT = "exact"
+    INT8 = "int8"
+
+
 _MEASURED = frozenset({"avx2", "avx_vnni", "avx512_vnni"})
 """Processor flags with which the integer products are known to be both right and faster."""
 
 
-def precision_for(choice: str, flags: frozenset[str]) -> Precision:
-    """Return what `auto`, `exact` or `int8` means on a processor with these flags."""
-    if choice == "auto":
+def precision_for(choice: Choice, flags: frozenset[str]) -> Precision:
+    """Return what a choice means on a processor with these flags."""
+    if choice is Choice.AUTO:
         return Precision.INT8 if flags & _MEASURED else Precision.EXACT
     return Precision(choice)
 

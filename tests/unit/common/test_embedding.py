@@ -16,6 +16,8 @@ import pytest_asyncio
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.encoder import Encoder
 from services.common.embedding.files import ModelFiles, model_in, packaged_minilm
+from services.common.embedding.precision import Precision
+from services.common.embedding.sentence_vectors import unpack
 from services.common.errors import (
     FailedPreconditionError,
     InvalidArgumentError,
@@ -129,6 +131,40 @@ async def test_malformed_text_is_refused(embedder: OnnxEmbedder, text: str) -> N
 
 async def test_a_special_token_in_a_text_is_only_text(embedder: OnnxEmbedder) -> None:
     assert embedder.count("[SEP]") > 1
+
+
+async def test_sentences_come_packed_from_the_same_pass(embedder: OnnxEmbedder) -> None:
+    texts, spans = ["One is here. Two is there.", "Three."], [[(0, 13), (13, 26)], [(0, 6)]]
+    plain = await embedder.embed(texts)
+    found = await embedder.embed(texts, spans)
+
+    assert [embedded.sentence_vectors for embedded in plain] == [None, None]
+    for alone, beside, expected in zip(plain, found, spans, strict=True):
+        np.testing.assert_array_equal(alone.vector, beside.vector)
+        unpacked, rows = unpack(beside.sentence_vectors or b"", 384)
+        assert (unpacked, rows.shape) == (expected, (len(expected), 384))
+
+
+async def test_spans_for_other_texts_are_refused(embedder: OnnxEmbedder) -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        await embedder.embed(["one", "two"], [[(0, 3)]])
+
+
+async def test_both_precisions_make_vectors_of_one_space(embedder: OnnxEmbedder) -> None:
+    texts = ["To set a new password, open the portal.", "Bananas grow in bunches.", CHUNK]
+    async with OnnxEmbedder(packaged_minilm(), precision=Precision.INT8) as by_integers:
+        pairs = zip(await by_integers.embed(texts), await embedder.embed(texts), strict=True)
+
+        assert (by_integers.model_name, by_integers.precision) == (embedder.model_name, Precision.INT8)
+        assert all(float(one.vector @ other.vector) > 0.97 for one, other in pairs)
+
+
+async def test_a_vector_by_integers_does_not_depend_on_its_neighbours_either() -> None:
+    async with OnnxEmbedder(packaged_minilm(), precision=Precision.INT8, threads=2) as by_integers:
+        alone = await by_integers.embed_query("a question")
+        among = await by_integers.embed([CHUNK, "a question", "short"])
+
+        np.testing.assert_array_equal(alone, among[1].vector)
 
 
 async def test_no_texts_give_no_vectors(embedder: OnnxEmbedder) -> None:
