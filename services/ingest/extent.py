@@ -1,14 +1,17 @@
 """How far an ingest has come, for callers whose time was not enough."""
 
 import asyncio
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from services.common.errors import DeadlineExceededError, Reason
 
+_HEAD_START_SECONDS = 2.0
+"""Time that the refusal has to reach the caller: at the deadline itself gRPC hangs up, and nothing can be said."""
+
 
 class Extent:
-    """Hears of one ingest and tells at the deadline how much is done, and that it is not lost."""
+    """Hears of one ingest, and ends it a little before the deadline with what is done and that it is not lost."""
 
     def __init__(self, remaining: Callable[[], float]) -> None:
         """Take a function that tells how many seconds the call has left."""
@@ -20,13 +23,15 @@ class Extent:
         """Hear how many chunks have a vector by now, and how many need one."""
         self._embedded, self._total = embedded, total
 
-    @contextmanager
-    def told_at_the_deadline(self) -> Iterator[None]:
-        """Raise DeadlineExceededError where the block was ended by the deadline; let all else through."""
+    @asynccontextmanager
+    async def told_at_the_deadline(self) -> AsyncIterator[None]:
+        """Raise DeadlineExceededError where time runs out within the block; let all else through."""
+        seconds = self._remaining()
         try:
-            yield
-        except (asyncio.CancelledError, DeadlineExceededError):
-            if self._remaining() > 0:
+            async with asyncio.timeout(seconds - min(_HEAD_START_SECONDS, seconds / 10)) as bound:
+                yield
+        except (TimeoutError, DeadlineExceededError) as error:
+            if isinstance(error, TimeoutError) and not bound.expired():
                 raise
             raise self._too_little_time() from None
 

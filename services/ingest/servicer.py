@@ -66,7 +66,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
             metadata=request.metadata,
         )
         extent = Extent(time_remaining)
-        with extent.told_at_the_deadline():
+        async with extent.told_at_the_deadline():
             return _response(await self._ingest_document(checked, extent.reached))
 
     async def UploadDocument(  # noqa: N802  # the name is the contract's
@@ -86,7 +86,7 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         talk = _Talk(context)
         async with talk.telling_failures():
             extent = Extent(time_remaining)
-            with extent.told_at_the_deadline():
+            async with extent.told_at_the_deadline():
                 done = await self._upload_document(header, _pieces(first, requests), talk.tell, extent.reached)
             await talk.tell(done.progress, done.result)
 
