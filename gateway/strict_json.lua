@@ -4,7 +4,6 @@
 
 local MAX_DEPTH = 32
 local FAULTS = {
-  broken = { "500", "INTERNAL", "Something failed on this side: try again, and give the x-request-id of the response if it fails again." },
   media = { "415", "MEDIA_TYPE_UNSUPPORTED", "The body must be JSON: send the header Content-Type: application/json." },
   query = { "400", "FIELD_UNKNOWN", "This call takes no query string: put its fields into the JSON body." },
   malformed = { "400", "MALFORMED_REQUEST", "The body is not one well-formed JSON object: check quotes, commas and braces." },
@@ -12,13 +11,6 @@ local FAULTS = {
   unknown = { "400", "FIELD_UNKNOWN", "The body has a field that this call does not know: see the documentation for the names." },
   duplicate = { "400", "FIELD_DUPLICATE", "The body gives a field twice: give each field once." },
 }
-
-local function refuse(handle, fault)
-  local entry = FAULTS[fault]
-  local code = fault == "broken" and "INTERNAL" or "INVALID_ARGUMENT"
-  local body = string.format('{"error":"%s","code":"%s","reason":"%s"}\n', entry[3], code, entry[2])
-  handle:respond({ [":status"] = entry[1], ["content-type"] = "application/json" }, body)
-end
 
 -- Position of the quote that closes the string opened at `start`, and whether the string holds half a surrogate pair:
 -- JSON can spell that, Unicode cannot hold it.
@@ -122,9 +114,4 @@ local function fault_of(handle)
   return fault_in(body:getBytes(0, length), fields)
 end
 
-function envoy_on_request(handle)
-  -- An error in a script would let the request pass: refuse it instead.
-  local ok, fault = pcall(fault_of, handle)
-  if not ok then return refuse(handle, "broken") end
-  if fault then refuse(handle, fault) end
-end
+function envoy_on_request(handle) admit(handle, fault_of, FAULTS) end

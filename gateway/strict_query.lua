@@ -5,7 +5,6 @@
 -- from a browser without being asked: so it must not come from one.
 
 local FAULTS = {
-  broken = { "500", "INTERNAL", "Something failed on this side: try again, and give the x-request-id of the response if it fails again." },
   media = { "415", "MEDIA_TYPE_UNSUPPORTED", "The body must be a document: send the header Content-Type: application/pdf, text/markdown, text/plain or application/octet-stream." },
   origin = { "403", "ORIGIN_NOT_ALLOWED", "Pages of other sites may not upload here: send the document from this address, or without a browser." },
   large = { "413", "REQUEST_TOO_LARGE", "The document is larger than this path takes: split it." },
@@ -14,14 +13,6 @@ local FAULTS = {
   unknown = { "400", "FIELD_UNKNOWN", "The query string has a parameter that this call does not know: see the documentation for the names." },
   duplicate = { "400", "FIELD_DUPLICATE", "The query string gives a parameter twice: give each parameter once." },
 }
-
-local CODES = { ["403"] = "PERMISSION_DENIED", ["500"] = "INTERNAL" }
-
-local function refuse(handle, fault)
-  local entry = FAULTS[fault]
-  local body = string.format('{"error":"%s","code":"%s","reason":"%s"}\n', entry[3], CODES[entry[1]] or "INVALID_ARGUMENT", entry[2])
-  handle:respond({ [":status"] = entry[1], ["content-type"] = "application/json" }, body)
-end
 
 -- The query with proto names and without what is ignored, or nil and the name of the fault.
 local function checked(query, fields)
@@ -41,9 +32,8 @@ local function checked(query, fields)
 end
 
 local function media_of(headers)
-  if headers:getNumValues("content-type") ~= 1 then return "" end
-  return headers:get("content-type"):lower():match("^([^;%s]*)%s*$") or
-    headers:get("content-type"):lower():match("^([^;%s]*)%s*;") or ""
+  local media = (headers:get("content-type") or ""):lower()
+  return media:match("^([^;%s]*)%s*$") or media:match("^([^;%s]*)%s*;") or ""
 end
 
 -- Browsers say where a page comes from; nobody else has to.
@@ -51,6 +41,12 @@ local function from_another_site(headers)
   local site, origin = headers:get("sec-fetch-site"), headers:get("origin")
   if site then return site ~= "same-origin" and site ~= "none" end
   return origin ~= nil and origin:match("^https?://(.-):?%d*$") ~= headers:get(":authority"):match("^(.-):?%d*$")
+end
+
+-- A length that is not declared shows only when the body comes, which ends the life of headers that were got before.
+local function has_body(handle)
+  local body = handle:body()
+  return body ~= nil and body:length() > 0
 end
 
 local function fault_of(handle)
@@ -61,19 +57,15 @@ local function fault_of(handle)
     if not media[media_of(headers)] then return "media" end
     -- A length that is not declared is the service's to judge, which has begun to answer by then.
     if tonumber(headers:get("content-length") or "0") > context:get("most") then return "large" end
-  elseif headers:get("transfer-encoding") or (headers:get("content-length") or "0") ~= "0" then
+  elseif has_body(handle) then
     return "body"
   end
+  headers, context = handle:headers(), handle:filterContext()
   local path, query = headers:get(":path"):match("^([^?]*)%?(.*)$")
   if not path then return nil end
   local kept, fault = checked(query, context:get("fields"))
   if fault then return fault end
-  headers:replace(":path", kept == "" and path or path .. "?" .. kept)
+  headers:replace(":path", path .. "?" .. kept)
 end
 
-function envoy_on_request(handle)
-  -- An error in a script would let the request pass: refuse it instead.
-  local ok, fault = pcall(fault_of, handle)
-  if not ok then return refuse(handle, "broken") end
-  if fault then refuse(handle, fault) end
-end
+function envoy_on_request(handle) admit(handle, fault_of, FAULTS) end

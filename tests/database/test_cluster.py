@@ -176,6 +176,7 @@ def test_secrets_that_a_newer_program_needs_are_added_and_foreign_ones_kept(tmp_
 
     assert second.owner_password == first.owner_password
     assert len(bytes.fromhex(second.content_key)) == 32
+    assert secrets.load_or_create(tmp_path) == second
     assert json.loads(file.read_text())["from_elsewhere"] == "kept"
 
 

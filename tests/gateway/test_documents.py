@@ -1,5 +1,6 @@
 """Documents over REST: paths, methods, queries, budgets."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -157,6 +158,22 @@ async def test_a_body_is_refused_where_there_is_none(
     gateway: Any, script: Any, failure: Any, method: str, path: str, rpc: str
 ) -> None:
     failure(await gateway.send(method, path, content=b"{}"), 400, "INVALID_ARGUMENT", "MALFORMED_REQUEST")
+    assert not script.calls
+
+
+async def test_an_empty_body_is_none(gateway: Any) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        for piece in ():
+            yield piece
+
+    assert (await gateway.send("GET", "/api/lanes?page_size=3", content=body())).status_code == 200
+
+
+async def test_a_body_of_unknown_length_is_refused_where_there_is_none(gateway: Any, script: Any, failure: Any) -> None:
+    async def body() -> AsyncIterator[bytes]:
+        yield b"{}"
+
+    failure(await gateway.send("GET", "/api/lanes", content=body()), 400, "INVALID_ARGUMENT", "MALFORMED_REQUEST")
     assert not script.calls
 
 

@@ -78,7 +78,7 @@ async def test_an_upload_arrives_with_its_fields_and_its_reply_is_lines(gateway:
 
 
 @pytest.mark.parametrize(
-    "media", ["application/pdf", "text/markdown", "Text/Plain; charset=utf-8", "application/octet-stream"]
+    "media", ["application/pdf", "text/Markdown", "Text/Plain; charset=utf-8", "application/octet-stream"]
 )
 async def test_content_types_of_documents_are_taken(gateway: Any, script: Any, media: str) -> None:
     response = await gateway.send("POST", PATH, content=b"text", headers={"content-type": media})

@@ -3,7 +3,6 @@
 import importlib.metadata
 import importlib.util
 import json
-import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,12 @@ from services.common.settings import SettingsError
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 SOURCE = REPOSITORY / "gateway"
-SCRIPTS = ("edge.lua", "strict_json.lua", "strict_query.lua")
+SCRIPTS = {
+    "edge.lua": ("edge.lua",),
+    "strict_json.lua": ("strict_refusals.lua", "strict_json.lua"),
+    "strict_query.lua": ("strict_refusals.lua", "strict_query.lua"),
+}
+"""Scripts of the rendered folder, each with the sources that make it up: a script of Envoy can load no other."""
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "[::1]")
 BODY_FIELDS = {
     "answer_fields": "POST /api/answer",
@@ -84,8 +88,9 @@ def render(settings: GatewaySettings, into: Path) -> Path:
     Raises OSError when a file cannot be read or written, KeyError when template and settings do not fit.
     """
     into.mkdir(parents=True, exist_ok=True)
-    for script in SCRIPTS:
-        shutil.copyfile(SOURCE / script, into / script)
+    for script, sources in SCRIPTS.items():
+        text = "\n".join((SOURCE / source).read_text(encoding="utf-8") for source in sources)
+        (into / script).write_text(text, encoding="utf-8")
     template = Template((SOURCE / "envoy.yaml").read_text(encoding="utf-8"))
     values = _values(settings, into.resolve())
     unused = values.keys() - set(template.get_identifiers())

@@ -53,7 +53,7 @@ def load_or_create(home: Path, *, has_data: bool = False) -> Secrets:
         raise SecretsError(f"{path} lacks {', '.join(missing)}, which the stored data needs; restore it from a backup")
     values = {secret.name: stored.get(secret.name) or _fresh(secret.name) for secret in fields(Secrets)}
     result = Secrets(**values)
-    if stored.keys() < asdict(result).keys():
+    if not asdict(result).keys() <= stored.keys():
         _write(path, {**stored, **asdict(result)}, replace=bool(stored))
         return Secrets(**{name: value for name, value in _read(path).items() if name in values})
     return result
