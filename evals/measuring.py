@@ -12,7 +12,9 @@ from evals.product import CallError, Product
 from evals.questions import Document, Query, QuestionSet
 
 JOBS = 4
-"""Calls under way at once: enough to keep two embedding threads busy."""
+"""Questions under way at once: enough to keep two embedding threads busy."""
+INGEST_JOBS = 2
+"""Documents under way at once: long ones share the threads, and more would only run out of time together."""
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -55,7 +57,7 @@ class Measuring:
         """Put every document of the set into its lane; one that is refused is noted and counts as not found."""
         shelf = self.shelves[question_set.name] = Shelf(self.lanes[question_set.name])
         self.observer.begins(f"{question_set.name}: documents", len(question_set.documents))
-        await self._each(question_set.documents.values(), lambda document: self._put(shelf, document))
+        await self._each(question_set.documents.values(), lambda document: self._put(shelf, document), jobs=INGEST_JOBS)
         return shelf
 
     async def ask(self, question_set: QuestionSet, scopes: Mapping[Scope, Sequence[str]]) -> list[Asked]:
@@ -99,7 +101,7 @@ class Measuring:
         for doc_id in sorted(step.take_out & shelf.stored.keys()):
             await self.product.delete(shelf.stored.pop(doc_id))
         back = [question_set.documents[doc_id] for doc_id in sorted(step.put_back - shelf.refused.keys())]
-        await self._each(back, lambda document: self._put(shelf, document), counted=False)
+        await self._each(back, lambda document: self._put(shelf, document), jobs=INGEST_JOBS, counted=False)
 
     async def _put(self, shelf: Shelf, document: Document) -> None:
         try:
@@ -114,9 +116,11 @@ class Measuring:
     def _asker(self, sets: Sequence[str]) -> Asker:
         return Asker(self.product, [self.lanes[name] for name in sets], self.doc_ids)
 
-    async def _each(self, items: Iterable[T], do: Callable[[T], Awaitable[R]], *, counted: bool = True) -> list[R]:
+    async def _each(
+        self, items: Iterable[T], do: Callable[[T], Awaitable[R]], *, jobs: int = JOBS, counted: bool = True
+    ) -> list[R]:
         """Do something with each item, a few at a time; return the results in order."""
-        free = asyncio.Semaphore(JOBS)
+        free = asyncio.Semaphore(jobs)
 
         async def bounded(item: T) -> R:
             async with free:
