@@ -2,7 +2,9 @@
 
 import hashlib
 
+import grpc
 import pytest
+from grpc_reflection.v1alpha import reflection_pb2
 
 from tests.stack.local_stack import LocalStack
 
@@ -61,8 +63,8 @@ def test_the_record_says_how_and_never_what(stack: LocalStack) -> None:
 
 
 def test_no_evidence_calls_no_generator(stack: LocalStack) -> None:
-    """F98: the decision falls before any generator is called."""
-    reply = stack.post("/api/answer", {"question": "Who composed the Moonlight Sonata?"})
+    """F98: the decision falls before any generator is called, also where the search has found something."""
+    reply = stack.post("/api/answer", {"question": "Who composed the Moonlight Sonata?", "min_similarity": -1})
 
     assert reply.status == 200
     assert reply.body["outcome"] == "NO_EVIDENCE"
@@ -102,6 +104,20 @@ def test_grpcurl_answers_directly_and_through_the_gateway(stack: LocalStack, por
 
     assert code == 0, error
     assert body["outcome"] == "ANSWERED"
+
+
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+def test_a_service_describes_itself_in_both_versions_of_reflection(stack: LocalStack, version: str) -> None:
+    """The library serves the older one only, and not every grpcurl falls back on it."""
+    with grpc.insecure_channel(f"127.0.0.1:{stack.ports['ANSWER']}") as channel:
+        describe = channel.stream_stream(
+            f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+            reflection_pb2.ServerReflectionRequest.SerializeToString,
+            reflection_pb2.ServerReflectionResponse.FromString,
+        )
+        (described,) = describe(iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=10)
+
+    assert "attest.answer.v1.AnswerService" in {named.name for named in described.list_services_response.service}
 
 
 @pytest.mark.parametrize(

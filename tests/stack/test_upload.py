@@ -1,5 +1,6 @@
 """A PDF all the way: sent in pieces to ingest, answered with its page through the gateway."""
 
+import asyncio
 from collections.abc import Iterator
 from itertools import chain
 
@@ -8,6 +9,10 @@ import pytest
 
 from attest.ingest.v1 import ingest_service_pb2 as pb
 from attest.ingest.v1 import ingest_service_pb2_grpc
+from services.cli.stack.cluster import Cluster
+from services.cli.stack.secrets import load_or_create
+from services.common.postgres.connect import connection
+from services.common.postgres.settings import DATABASE
 from tests.fakes.pdf import pdf
 from tests.stack.local_stack import LocalStack
 
@@ -61,11 +66,18 @@ def test_the_same_pdf_again_changes_nothing(stack: LocalStack) -> None:
     assert outcomes[1].tokens_embedded == 0
 
 
-def test_a_long_document_leaves_nothing_in_the_cache_and_is_found_at_its_end(stack: LocalStack) -> None:
+async def _cached(stack: LocalStack) -> int:
+    cluster = Cluster(stack.home, stack.ports["PG"], load_or_create(stack.home))
+    async with connection(cluster.superuser.in_database(DATABASE)) as opened:
+        return int(await opened.fetchval("SELECT count(*) FROM attest.embedding_cache"))
+
+
+async def test_a_long_document_leaves_nothing_in_the_cache_and_is_found_at_its_end(stack: LocalStack) -> None:
     parts = (f"# Room {number}\n\nRoom {number} has {number} chairs and a lamp.\n\n" * 3 for number in range(60))
     text = "".join(chain(parts, ["# Last\n\nThe zeppelin is kept in the last room.\n"])).encode()
-    last = upload(stack, text, filename="rooms.md")[-1]
+    last = (await asyncio.to_thread(upload, stack, text, filename="rooms.md"))[-1]
     found = stack.post("/api/search", {"query": "Where is the zeppelin kept?", "top_k": 1}).body["passages"]
 
     assert last.embedded_chunks == last.total_chunks == last.result.document.chunk_count > 32
+    assert await _cached(stack) == 0
     assert "zeppelin" in found[0]["content"]
