@@ -12,6 +12,7 @@ from services.common.postgres.connect import connection
 from services.common.postgres.pool import Pool
 from services.common.postgres.settings import DATABASE, Role
 from services.ingest import statements
+from services.ingest.model import PageText
 from services.ingest.store import PostgresDocumentStore
 from services.retrieval.model import VectorQuery
 from services.retrieval.store import PostgresPassageStore
@@ -92,10 +93,12 @@ async def test_a_chunk_that_only_moved_keeps_its_vector_row(
 async def test_nothing_of_a_dropped_chunk_or_page_stays(
     server: Server, documents: PostgresDocumentStore, space_id: int, tenant: str
 ) -> None:
-    made = two_chunks(tenant)
+    pages = (PageText(1, "one"), PageText(2, "two"))
+    made = sample(tenant, ["one", "two"], [vector(1), vector(0, 1)], pages=pages)
     await documents.replace(made.document, space_id, made.chunks, made.vectors)
+    assert await counts(server, tenant, space_id) == (2, 1, 2, 2, 2)
 
-    less = sample(tenant, ["two"], [vector(0, 1)])
+    less = sample(tenant, ["two"], [vector(0, 1)], pages=pages[:1])
     await documents.replace(less.document, space_id, less.chunks, {})
 
     assert await counts(server, tenant, space_id) == (1, 1, 1, 1, 1)

@@ -1,7 +1,10 @@
 """A home can be moved, is upgraded, and is never served half or by the wrong Attest."""
 
 import json
+import os
 import shutil
+import subprocess
+from typing import Any
 
 import pytest
 
@@ -63,8 +66,16 @@ def test_a_pid_file_of_a_dead_postgres_stops_nobody(own_stack: LocalStack) -> No
     own_stack.up()
     own_stack.attest("down")
     data = own_stack.home / "postgres" / "data"
-    (data / "postmaster.pid").write_text(f"1\n{data}\n1\n1\n\n127.0.0.1\n\nready\n")
-    shutil.chown(data / "postmaster.pid", data.stat().st_uid, data.stat().st_gid)
-    own_stack.up()
+    owner = data.stat()
+    # Postgres itself takes the pid of another account for nobody's.
+    account: dict[str, Any] = (
+        {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+    )
+    with subprocess.Popen(["sleep", "300"], cwd="/", **account) as other:  # noqa: S607
+        (data / "postmaster.pid").write_text(f"{other.pid}\n{data}\n1\n1\n\n127.0.0.1\n\nready\n")
+        shutil.chown(data / "postmaster.pid", owner.st_uid, owner.st_gid)
+        own_stack.up()
+        whole = own_stack.state()["whole"]
+        other.kill()
 
-    assert own_stack.state()["whole"]
+    assert whole
