@@ -74,8 +74,8 @@ def test_a_pid_file_of_a_dead_postgres_stops_nobody(own_stack: LocalStack) -> No
     with subprocess.Popen(["sleep", "300"], cwd="/", **account) as other:  # noqa: S607
         (data / "postmaster.pid").write_text(f"{other.pid}\n{data}\n1\n1\n\n127.0.0.1\n\nready\n")
         shutil.chown(data / "postmaster.pid", owner.st_uid, owner.st_gid)
-        own_stack.up()
-        whole = own_stack.state()["whole"]
-        other.kill()
-
-    assert whole
+        try:
+            own_stack.up()
+            assert own_stack.state()["whole"]
+        finally:
+            other.kill()
