@@ -50,7 +50,7 @@ def _run(run: Mapping[str, Any], sets: Sequence[SetFacts]) -> list[list[str]]:
         ["commit", ", ".join(run["commits"]) + _dirty(run["commits"])],
         ["date", run["date"]],
         ["settings", f"{settings}; unanswerable twins: {run['traps']}"],
-        ["embedding space", ", ".join(f"{key} {value}" for key, value in run["space"].items())],
+        ["embedding space", ", ".join(f"{key} {value}" for key, value in run["space"].items() if key != "precision")],
         ["model", "; ".join(f"`{name}` sha256 `{digest}`" for name, digest in run["model_sha256"].items())],
         ["machine", "; ".join(run["machine"].values())],
         ["duration", f"{run['minutes']} minutes for {len(sets)} sets, other work on the machine included"],
@@ -59,17 +59,14 @@ def _run(run: Mapping[str, Any], sets: Sequence[SetFacts]) -> list[list[str]]:
 
 
 def _sets(sets: Sequence[SetFacts]) -> list[str]:
-    head = ["set", "language", "documents", "chunks", "questions", "minutes"]
-    rows = [
-        [
-            one.name,
-            one.lang,
-            *map(str, (one.documents, one.chunks, one.questions)),
-            f"{sum(one.seconds.values()) / 60:.1f}",
-        ]
-        for one in sets
-    ]
-    return table(head, rows)
+    head = ["set", "language", "documents", "chunks", "questions", "minutes", "precision", "commit"]
+    return table(head, [_set(one) for one in sets])
+
+
+def _set(one: SetFacts) -> list[str]:
+    counts = [str(count) for count in (one.documents, one.chunks, one.questions)]
+    minutes = f"{sum(one.seconds.values()) / 60:.1f}"
+    return [one.name, one.lang, *counts, minutes, one.space.get("precision", "-"), one.commit]
 
 
 def _dirty(commits: Sequence[str]) -> str:

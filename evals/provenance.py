@@ -8,6 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from services.common.embedding.files import packaged_minilm
+from services.common.embedding.precision import Choice, precision_for, processor_flags
 
 ROOT = Path(__file__).resolve().parents[1]
 _CPU_INFO = Path("/proc/cpuinfo")
@@ -24,6 +25,11 @@ def model_files() -> Mapping[str, str]:
     """Return the SHA-256 of each file of the packaged embedding model, by name."""
     files = packaged_minilm()
     return {path.name: sha256(path.read_bytes()).hexdigest() for path in (files.onnx, files.tokenizer)}
+
+
+def precision(settings: Mapping[str, str]) -> str:
+    """Return the arithmetic that the model runs in on this machine, under these settings of the stack."""
+    return precision_for(Choice(settings.get("EMBEDDING_PRECISION", "auto")), processor_flags()).value
 
 
 def machine() -> Mapping[str, str]:

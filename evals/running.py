@@ -56,7 +56,7 @@ async def run(plan: Plan, work: WorkFolder, observer: Observer) -> None:
         async with Product.at(stack.ports) as product:
             measuring = Measuring(product, lanes, observer)
             for _, group in groupby(sorted(plan.sets, key=_by_language), key=lambda one: one.lang):
-                await _language(list(group), todo, traps, measuring, work)
+                await _language(list(group), todo, traps, measuring, work, plan.settings)
 
 
 async def _language(
@@ -65,6 +65,7 @@ async def _language(
     traps: Mapping[str, Sequence[Trap]],
     measuring: Measuring,
     work: WorkFolder,
+    settings: Mapping[str, str],
 ) -> None:
     """Measure the sets of one language, each alone and, where there are several, among the others."""
     if not any(one.name in todo for one in sets):
@@ -80,7 +81,7 @@ async def _language(
         twins, tempting = await _timed(measuring.tempt(one, scopes, traps[one.name]))
         shelf, filling = ingested[one.name]
         seconds = {"documents": filling, "questions": asking, "traps": tempting}
-        space = await measuring.product.space()
+        space = {**await measuring.product.space(), "precision": provenance.precision(settings)}
         work.save(_facts(one, shelf, seconds, space), [*own, *twins])
 
 
