@@ -108,6 +108,8 @@ def test_a_home_that_the_account_cannot_enter_has_its_cluster_elsewhere(
     assert stat.S_IMODE(closed.stat().st_mode) == 0o700
     closed.chmod(0o755)
     assert placement.place(closed, "nobody") == chosen
+    moved = closed.rename(home / "moved")
+    assert placement.place(moved, "nobody") == chosen
 
 
 @as_root
