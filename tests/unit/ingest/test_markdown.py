@@ -1,7 +1,7 @@
 """The block structure of Markdown, and the search text of its blocks."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.common.text import search_text
@@ -140,6 +140,7 @@ def test_what_is_nested_too_deep_for_the_parser_is_still_text() -> None:
     assert searched("> " * 200) == ""
 
 
+@example("infor- \n mation")
 @settings(deadline=None)
 @given(st.text(st.sampled_from("ab é-\u00ad\u2010>#.1!]) \t\n漢")))
 def test_text_without_markup_is_read_as_the_parser_reads_it(raw: str) -> None:
