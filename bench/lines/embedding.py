@@ -1,5 +1,6 @@
 """The embedding path of a service against the bare loop over ONNX Runtime, on chunks and on questions."""
 
+import dataclasses
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -9,11 +10,11 @@ from tokenizers import Tokenizer
 from bench.rounds import Way
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.files import packaged_minilm
-from services.common.embedding.precision import Precision
+from services.common.embedding.precision import Precision, processor_flags, sums_saturate
 from services.common.embedding.rewrite import integer, trimmed
 from services.common.embedding.runtime import onnxruntime
 
-BATCH = 8
+BATCH = 4
 CHUNK = (
     "A lost or stolen laptop must be reported to the IT desk within 2 hours of noticing it. The desk locks the disk "
     "from afar and tells the insurer. Whoever lost it fills in the form on the same day and keeps the police report. "
@@ -35,9 +36,11 @@ async def ways(texts: Sequence[str], *, as_questions: bool = False) -> AsyncIter
         Precision.EXACT: _bare(trimmed(onnx), tokenizer),
         None: _bare(onnx, tokenizer),
     }
+    as_packaged = dataclasses.replace(files, is_rewritable=False)
     async with (
         OnnxEmbedder(files, precision=Precision.INT8) as by_integers,
         OnnxEmbedder(files, precision=Precision.EXACT) as exact,
+        OnnxEmbedder(as_packaged) as before,
     ):
 
         def path(embedder: OnnxEmbedder) -> Way:
@@ -63,6 +66,7 @@ async def ways(texts: Sequence[str], *, as_questions: bool = False) -> AsyncIter
             "bare exact": bare(Precision.EXACT),
             "service exact": path(exact),
             "bare, as packaged": bare(None),
+            "service, as packaged": path(before),
         }
 
 
@@ -70,7 +74,8 @@ def _bare(onnx: bytes, tokenizer: bytes) -> Callable[[str], object]:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = 1, 1
     options.log_severity_level = 3
-    options.add_session_config_entry("session.x64quantprecision", "1")
+    if sums_saturate(processor_flags()):
+        options.add_session_config_entry("session.x64quantprecision", "1")
     session = onnxruntime.InferenceSession(onnx, options, providers=["CPUExecutionProvider"])
     names = [node.name for node in session.get_inputs()]
     loaded = Tokenizer.from_buffer(tokenizer)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
 from services.common.embedding.files import packaged_minilm
+from services.common.embedding.precision import processor_flags, sums_saturate
 from services.common.embedding.rewrite import integer, trimmed
 from services.common.embedding.runtime import onnxruntime
 from services.common.vectors import Vector
@@ -36,7 +37,7 @@ class Variant:
     passage: str = ""
 
 
-_WIDE_SUMS = {"session.x64quantprecision": "1"}
+_WIDE_SUMS = {"session.x64quantprecision": "1"} if sums_saturate(processor_flags()) else {}
 
 
 def variant(name: str) -> Variant:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from tokenizers import Encoding
 
 from services.common.embedding.files import ModelFiles
-from services.common.embedding.precision import Precision
+from services.common.embedding.precision import Precision, processor_flags, sums_saturate
 from services.common.embedding.rewrite import integer, trimmed
 from services.common.embedding.runtime import onnx_errors, onnxruntime
 from services.common.embedding.sentence_vectors import Span, late_vectors
@@ -101,8 +101,8 @@ def _session(content: bytes, name: str) -> Any:
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     options.add_session_config_entry("session.inter_op.allow_spinning", "0")
-    # Where the processor would saturate sums of int8 products, they are computed in another way: no more than slower.
-    options.add_session_config_entry("session.x64quantprecision", "1")
+    if sums_saturate(processor_flags()):
+        options.add_session_config_entry("session.x64quantprecision", "1")  # with VNNI it would cost VNNI itself
     options.log_severity_level = 3
     try:
         return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -22,8 +22,17 @@ class Choice(StrEnum):
     INT8 = "int8"
 
 
-_MEASURED = frozenset({"avx2", "avx_vnni", "avx512_vnni"})
+_VNNI = frozenset({"avx_vnni", "avx512_vnni"})
+_MEASURED = frozenset({"avx2", *_VNNI})
 """Processor flags with which the integer products are known to be both right and faster."""
+
+
+def sums_saturate(flags: frozenset[str]) -> bool:
+    """Tell whether the fastest integer product of a processor may saturate, so that a slower one has to be asked for.
+
+    Those with VNNI sum in 32 bits; others of x86 add two products in 16 bits first.
+    """
+    return not flags & _VNNI
 
 
 def precision_for(choice: Choice, flags: frozenset[str]) -> Precision:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from services.common.embedding.precision import Choice, Precision, precision_for, processor_flags
+from services.common.embedding.precision import Choice, Precision, precision_for, processor_flags, sums_saturate
 from services.common.embedding.settings import EmbeddingSettings, packaged_embedder
 from services.common.settings import SettingsError, from_environment
 
@@ -32,6 +32,15 @@ def test_the_services_take_the_precision_that_they_are_told() -> None:
 def test_an_unknown_precision_ends_the_start() -> None:
     with pytest.raises(SettingsError, match="ATTEST_EMBEDDING_PRECISION is not one of auto, exact, int8"):
         from_environment(EmbeddingSettings, {"ATTEST_EMBEDDING_PRECISION": "float16"})
+
+
+@pytest.mark.parametrize("flag", ["avx_vnni", "avx512_vnni"])
+def test_a_processor_with_vnni_keeps_its_fastest_product(flag: str) -> None:
+    assert not sums_saturate(frozenset({"avx2", flag}))
+
+
+def test_a_processor_with_avx2_alone_needs_the_product_that_cannot_saturate() -> None:
+    assert sums_saturate(frozenset({"avx2", "avx512f"}))
 
 
 def test_flags_are_those_of_the_first_processor(tmp_path: Path) -> None:
