@@ -117,6 +117,7 @@ def test_a_backup_is_its_owners_and_replaces_nothing(stack: LocalStack, elsewher
 
     assert file.stat().st_mode & 0o777 == 0o600
     assert (again.returncode, file.read_bytes() == before) == (1, True)
+    assert "is there already" in again.stderr
 
 
 def test_a_running_or_a_filled_home_is_not_restored_into(stack: LocalStack, elsewhere: tuple[LocalStack, Path]) -> None:
