@@ -82,7 +82,8 @@ async def _language(
         shelf, filling = ingested[one.name]
         seconds = {"documents": filling, "questions": asking, "traps": tempting}
         space = {**await measuring.product.space(), "precision": provenance.precision(settings)}
-        work.save(_facts(one, shelf, seconds, space), [*own, *twins])
+        together = sum(sum(other.chunks.values()) for other, _ in ingested.values())
+        work.save(_facts(one, shelf, seconds, space, together), [*own, *twins])
 
 
 async def _timed(work: Awaitable[T]) -> tuple[T, float]:
@@ -101,7 +102,7 @@ def _traps(plan: Plan, question_set: QuestionSet) -> list[Trap]:
 
 
 def _facts(
-    question_set: QuestionSet, shelf: Shelf, seconds: Mapping[str, float], space: Mapping[str, object]
+    question_set: QuestionSet, shelf: Shelf, seconds: Mapping[str, float], space: Mapping[str, object], together: int
 ) -> SetFacts:
     return SetFacts(
         name=question_set.name,
@@ -114,6 +115,7 @@ def _facts(
         questions=len(question_set.queries),
         seconds=seconds,
         space=space,
+        together_chunks=together,
     )
 
 

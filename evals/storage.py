@@ -31,6 +31,8 @@ class SetFacts:
     """Time of each part of the measurement."""
     space: Mapping[str, Any]
     """The embedding space that was searched: its model and chunk filter."""
+    together_chunks: int | None = None
+    """Chunks of all sets of the language; None where that was not kept."""
 
 
 class WorkFolder:

@@ -103,12 +103,12 @@ def _of(
 
 def _library(name: str, scope: Scope, one: Curves, facts: Sequence[SetFacts]) -> Library:
     own = next(fact for fact in facts if fact.name == name)
-    searched = [own] if scope is Scope.ALONE else [fact for fact in facts if fact.lang == own.lang]
+    together = own.together_chunks or sum(fact.chunks for fact in facts if fact.lang == own.lang)
     start = curves.gate_start(one)
     passing = {} if start is None else {kind.value: curves.at(one, start, kind) for kind in one.passing}
     return Library(
         name=f"{name}/{scope}",
-        chunks=sum(fact.chunks for fact in searched),
+        chunks=own.chunks if scope is Scope.ALONE else together,
         chunk_filter=curves.chunk_filter(one),
         gate_start=start,
         passing={kind: share for kind, share in passing.items() if share is not None},
