@@ -44,11 +44,22 @@ class FileSpool:
 @asynccontextmanager
 async def open_spool(folder: Path | None = None) -> AsyncIterator[FileSpool]:
     """Lend a spool in `folder`, or where the system keeps temporary files; nothing of it is left after the block."""
-    file = await asyncio.to_thread(_temporary_file, folder)
+    opening = asyncio.create_task(asyncio.to_thread(_temporary_file, folder))
+    try:
+        file = await asyncio.shield(opening)
+    except asyncio.CancelledError:
+        opening.add_done_callback(_close)
+        raise
     try:
         yield FileSpool(file)
     finally:
         file.close()
+
+
+def _close(opened: asyncio.Task[BinaryIO]) -> None:
+    """Close what a thread opened for a caller that has gone meanwhile."""
+    if not opened.cancelled() and opened.exception() is None:
+        opened.result().close()
 
 
 @contextmanager
