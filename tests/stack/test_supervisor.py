@@ -133,8 +133,9 @@ def test_a_state_file_that_is_damaged_hinders_nobody(kept: LocalStack) -> None:
     assert _answers(kept)
 
 
-def test_up_heals_at_once_after_the_supervisor_was_killed(kept: LocalStack) -> None:
-    """What the killed one left still holds its ports for a moment; that is not somebody else's."""
+def test_up_heals_after_the_supervisor_was_killed(kept: LocalStack) -> None:
+    """What the killed one left holds its ports until somebody kills it; that is not somebody else's."""
+    _kill(kept, "answer", signal.SIGSTOP)
     os.kill(kept.state()["pid"], signal.SIGKILL)
     kept.up()
 
