@@ -51,7 +51,10 @@ def _section(libraries: Libraries, title: str, columns: Mapping[str, str]) -> li
 
 def _tables(libraries: Libraries, columns: Mapping[str, str]) -> list[str]:
     lines: list[str] = []
-    for scope, heading in ((Scope.ALONE, "Each set alone"), (Scope.TOGETHER, "All corpora of a language together")):
+    for scope, heading in (
+        (Scope.ALONE, "Each set alone"),
+        (Scope.TOGETHER, "All measured corpora of a language together"),
+    ):
         places = [where for where in libraries if where.endswith(f"/{scope}")]
         shown = [name for name in columns if any(name in libraries[where] for where in places)]
         if places and shown:

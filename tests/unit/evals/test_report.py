@@ -56,7 +56,7 @@ def test_the_page_shows_figures_intervals_and_where_they_come_from(tmp_path: Pat
     assert "| cities | 1.000 [1.000, 1.000]" in page
     assert "`ATTEST_GUARD=off`" in page
     assert "at most 5 of a kind and set" in page
-    assert "All corpora of a language together" in page
+    assert "All measured corpora of a language together" in page
     assert (tmp_path / "quality-gate-alone.svg").read_text() in report.thresholds.charts.values()  # type: ignore[union-attr]
 
 
