@@ -9,6 +9,7 @@ local FAULTS = {
   malformed = { "400", "MALFORMED_REQUEST", "The body is not one well-formed JSON object: check quotes, commas and braces." },
   text = { "400", "TEXT_MALFORMED", "A text of the body holds half a surrogate pair: send well-formed Unicode." },
   unknown = { "400", "FIELD_UNKNOWN", "The body has a field that this call does not know: see the documentation for the names." },
+  element = { "400", "MALFORMED_REQUEST", "A list of the body holds null or another list: give its elements themselves." },
   duplicate = { "400", "FIELD_DUPLICATE", "The body gives a field twice: give each field once." },
 }
 
@@ -68,6 +69,7 @@ local function fault_in(text, fields)
       at = stop + 1
     elseif char == "{" or char == "[" then
       if expect ~= "value" and expect ~= "first_value" then return "malformed" end
+      if char == "[" and stack[depth] == "[" then return "element" end
       depth = depth + 1
       if depth > MAX_DEPTH then return "malformed" end
       stack[depth] = char
@@ -90,6 +92,7 @@ local function fault_in(text, fields)
       at = at + 1
     else
       if expect ~= "value" and expect ~= "first_value" then return "malformed" end
+      if char == "n" and stack[depth] == "[" then return "element" end
       at = after_scalar(text, at)
       if not at then return "malformed" end
       expect = "next"

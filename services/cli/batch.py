@@ -16,7 +16,7 @@ WAIT_SECONDS = 180.0
 """How long a file waits in all for a budget or a service that is busy."""
 REACH_SECONDS = 20.0
 """How long a file waits for a gateway that does not listen, for one that is being restarted."""
-_MOST_SENDS = 3
+_MOST_SENDS = 6
 """Times that a file is sent when the connection broke or the time was up: an upload goes on where it was."""
 _LONGEST_PAUSE = 15.0
 

@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 import numpy as np
 
 from services.common.errors import AbortedError, InvalidArgumentError, Reason, UnavailableError
-from services.common.text import is_well_formed
+from services.common.text import is_blank, is_well_formed
 from services.retrieval.model import EmbeddingSpace, Passage, Vector, VectorQuery
 from services.retrieval.ports import PassageStore, QueryEmbedder
 
@@ -49,7 +49,7 @@ class SearchRequest:
         space_id: str | None,
     ) -> Self:
         """Return the request; raise InvalidArgumentError that names the field."""
-        query = query.strip()
+        query = "" if is_well_formed(query) and is_blank(query) else query.strip()
         if bool(query) == bool(embedding):
             raise InvalidArgumentError(
                 Reason.QUESTION_BLANK if not query else Reason.FIELD_INVALID,
@@ -126,7 +126,7 @@ class Search:
         return await self._store.search_vector(
             VectorQuery(
                 tenant=request.tenant,
-                space_id=request.space_id or space.space_id,
+                space_id=space.space_id if request.space_id is None else request.space_id,
                 vector=vector,
                 lanes=request.lanes,
                 top_k=request.top_k,

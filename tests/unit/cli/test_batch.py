@@ -152,10 +152,11 @@ async def test_a_document_that_somebody_else_ingests_too_ends_nothing(monkeypatc
     assert [done.outcome for done in batch.done] == [Outcome.FAILED] * 3
 
 
-def test_a_broken_connection_is_tried_three_times() -> None:
+def test_a_broken_connection_is_tried_six_times() -> None:
+    """So that a text of 20 MB, which takes several calls to embed, goes in by one command."""
     assert pause_before_next(BROKEN, 1, 0) is not None
-    assert pause_before_next(BROKEN, 2, 5) is not None
-    assert pause_before_next(BROKEN, 3, 10) is None
+    assert pause_before_next(BROKEN, 5, 5) is not None
+    assert pause_before_next(BROKEN, 6, 10) is None
 
 
 def test_what_retry_after_says_is_honoured_within_the_bound() -> None:

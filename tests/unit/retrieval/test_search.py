@@ -120,6 +120,7 @@ def test_a_given_vector_counts_by_its_direction(length: float) -> None:
     ("changes", "reason"),
     [
         ({"query": " "}, Reason.QUESTION_BLANK),
+        ({"query": "\u200b"}, Reason.QUESTION_BLANK),
         ({"query": "why", "embedding": [1.0]}, Reason.FIELD_INVALID),
         ({"query": "a" * 4001}, Reason.QUESTION_TOO_LONG),
         ({"query": "a\0b"}, Reason.TEXT_MALFORMED),
