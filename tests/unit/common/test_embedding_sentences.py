@@ -64,6 +64,12 @@ def test_a_token_counts_for_the_sentence_that_it_begins_in() -> None:
     np.testing.assert_allclose(found, [[0.6, 0.8], [0, 1], [0, 0]])
 
 
+def test_a_token_at_the_end_of_a_sentence_is_the_next_ones() -> None:
+    states = np.array([[1, 0], [0, 1]], np.float32)
+
+    np.testing.assert_array_equal(late_vectors(states, np.array([0, 5]), [(0, 5), (5, 9)]), states)
+
+
 def test_no_sentences_give_no_rows() -> None:
     assert late_vectors(np.ones((3, 2), np.float32), np.arange(3), []).shape == (0, 2)
 
@@ -89,6 +95,12 @@ def test_a_sentence_is_nearest_to_what_it_says(encoder: Encoder) -> None:
 
     for asked, says in (("Where is the kettle?", 0), ("Where do guests register?", 1), ("Who owns the key?", 2)):
         assert int((sentences @ encoder.embed(asked)).argmax()) == says
+
+
+def test_a_sentence_of_one_word_is_where_the_word_begins(encoder: Encoder) -> None:
+    _, sentences = encoder.embed_with_sentences("kettle desk", [(0, 1), (6, 7), (7, 8)])
+
+    assert [bool(row.any()) for row in sentences] == [True, False, True]
 
 
 def test_one_sentence_that_is_the_whole_text_leaves_out_the_marks_around_it_alone(encoder: Encoder) -> None:
