@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from tests.stack.local_stack import BIN, COMMAND_SECONDS, LocalStack
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.stack
 
 KETTLE = "# Kettles\n\nThe kettle of the third floor is descaled every Monday.\n"
 QUESTION = "When is the kettle of the third floor descaled?"
-MANY = 20
+MANY = 40
 PARAGRAPHS = 8
 
 
@@ -189,7 +190,8 @@ def ingesting(stack: LocalStack, many: Path) -> Iterator[subprocess.Popen[str]]:
         text=True,
     )
     deadline = time.monotonic() + COMMAND_SECONDS
-    while not stored(stack, many):
+    # Asked without a command: one takes seconds to start on a busy machine, in which all would be stored.
+    while f"{many.name}/" not in httpx2.get(f"{stack.url}/api/documents", timeout=60, trust_env=False).text:
         assert time.monotonic() < deadline
         assert process.poll() is None
     yield process
