@@ -78,7 +78,7 @@ class AskQuestion:
         return self._checked(draft, sources, trail)
 
     def _is_enough(self, findings: Findings, trail: Trail) -> bool:
-        decision = self._gate.decide(passage.similarity for passage in findings.passages)
+        decision = self._gate.decide((passage.similarity for passage in findings.passages), findings.gate_start)
         if not decision.enough:
             trail.withheld(decision.reason.value)
         return decision.enough

@@ -24,18 +24,20 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceGate:
-    """Lets a question through when its closest passage is close enough.
+    """Lets a question through when its closest passage is close enough."""
 
-    The least cosine, -1 to 1, belongs to the embedding model; 0.42 separates best for all-MiniLM-L6-v2.
-    """
+    min_best_cosine: float | None = None
+    """Least cosine, -1 to 1, in place of that of the embedding space."""
 
-    min_best_cosine: float = 0.42
+    def decide(self, similarities: Iterable[float], space_start: float) -> Decision:
+        """Decide from the cosine similarities of the passages; one that is not finite counts for nothing.
 
-    def decide(self, similarities: Iterable[float]) -> Decision:
-        """Decide from the cosine similarities of the passages; one that is not finite counts for nothing."""
+        `space_start` is the least cosine of the space that was searched.
+        """
+        least = space_start if self.min_best_cosine is None else self.min_best_cosine
         finite = [similarity for similarity in similarities if math.isfinite(similarity)]
         if not finite:
             return Decision(False, GateReason.NO_PASSAGES)
-        if max(finite) < self.min_best_cosine:
+        if max(finite) < least:
             return Decision(False, GateReason.TOO_FAR)
         return Decision(True, GateReason.CLOSE_ENOUGH)

@@ -42,8 +42,8 @@ class AnswerSettings(ServiceSettings):
     """Secret salt of the question hash, hex of 32 bytes or more; whoever holds it can test guesses."""
     guard: GuardMode = GuardMode.LOG
     """What the guard does with a question that matches a rule."""
-    gate_min_cosine: float = field(default=0.42, metadata={"least": -1.0, "most": 1.0})
-    """Least cosine of the best passage for an answer; it belongs to the embedding model."""
+    gate_min_cosine: float | None = field(default=None, metadata={"least": -1.0, "most": 1.0})
+    """Least cosine of the closest passage for an answer, in place of that of the embedding space."""
 
 
 async def run() -> None:

@@ -31,6 +31,8 @@ class Findings:
     """What a search found, best first, and where its time went, in milliseconds."""
 
     passages: tuple[Passage, ...]
+    gate_start: float
+    """Least cosine of the closest passage for an answer, as it was set for the space that was searched."""
     embedding_model: str = ""
     embed_ms: float = 0.0
     vector_search_ms: float = 0.0

@@ -44,6 +44,7 @@ def _request(question: Question) -> pb.SearchRequest:
 def _findings(response: pb.SearchResponse) -> Findings:
     return Findings(
         passages=tuple(_passage(passage) for passage in response.passages),
+        gate_start=response.gate_start,
         embedding_model=response.embedding_model,
         embed_ms=response.timings.embed_ms,
         vector_search_ms=response.timings.vector_search_ms,

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from services.common.errors import InvalidArgumentError, NotFoundError, Reason
 from services.ingest import page_token
 from services.ingest.model import Deletion, LaneInUse, Position, StoredDocument
+from services.ingest.page_size import checked_size
 from services.ingest.ports import LibraryStore
 from services.ingest.request import checked_lane
 
-DEFAULT_PAGE_SIZE = 50
-MAX_PAGE_SIZE = 1000
 MAX_PAGE_BYTES = 3 * 1024 * 1024
 """Bytes of a page of documents as JSON at most, as estimated; the gateway lets 4 MiB pass."""
 BATCH = 100
@@ -57,7 +56,7 @@ class Library:
         pages moves to the front and changes nothing behind it. Raises InvalidArgumentError, NotFoundError with
         LANE_UNKNOWN.
         """
-        size = _checked_size(page_size)
+        size = checked_size(page_size)
         of_lane = checked_lane(lane) if lane else None
         after = page_token.document_position(token, of_lane) if token else None
         taken: list[StoredDocument] = []
@@ -82,7 +81,7 @@ class Library:
 
     async def lanes(self, tenant: str, page_size: int, token: str) -> LaneList:
         """Return a page of lanes by name, with the tenant's documents in each; raise InvalidArgumentError."""
-        size = _checked_size(page_size)
+        size = checked_size(page_size)
         after = page_token.lane_name(token) if token else None
         found = await self._store.lanes(tenant, after, size + 1)
         page = found[:size]
@@ -100,17 +99,6 @@ def _checked_id(document_id: str) -> str:
     if not _DOCUMENT_ID.fullmatch(document_id):
         raise not_found()
     return document_id
-
-
-def _checked_size(page_size: int) -> int:
-    if page_size < 0:
-        raise InvalidArgumentError(
-            Reason.FIELD_OUT_OF_RANGE,
-            f"page_size must be from 1 to {MAX_PAGE_SIZE}, or 0 for {DEFAULT_PAGE_SIZE}.",
-            field="page_size",
-            most=MAX_PAGE_SIZE,
-        )
-    return min(page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
 
 
 def _position(document: StoredDocument) -> Position:

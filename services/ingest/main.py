@@ -11,6 +11,7 @@ from attest.ingest.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_t
 from services.common import logs, process
 from services.common.embedding.files import packaged_minilm
 from services.common.embedding.settings import EmbeddingSettings, packaged_embedder
+from services.common.embedding.thresholds import thresholds_of
 from services.common.embedding.tokens import Tokens
 from services.common.postgres.pool import PoolLimits, open_pool
 from services.common.postgres.readiness import check_schema
@@ -26,6 +27,8 @@ from services.ingest.ingest import IngestDocument
 from services.ingest.library import Library
 from services.ingest.reader import BoundedReader
 from services.ingest.servicer import SCOPES, SERVICE_NAME, IngestServicer
+from services.ingest.space_store import PostgresSpaceStore
+from services.ingest.spaces import Spaces
 from services.ingest.spool import open_spool
 from services.ingest.store import PostgresDocumentStore
 from services.ingest.upload import UploadDocument
@@ -78,12 +81,18 @@ async def run() -> None:
             content_key=settings.content_key,
         )
         upload_document = UploadDocument(store, ingest_document, partial(open_spool, folder), time.monotonic)
-        servicer = IngestServicer(ingest_document, upload_document, Library(PostgresLibraryStore(pool)))
+        servicer = IngestServicer(
+            ingest_document,
+            upload_document,
+            Library(PostgresLibraryStore(pool)),
+            Spaces(PostgresSpaceStore(pool)),
+        )
         schema = expected_version()
+        thresholds = thresholds_of(embedder.model_name)
 
         async def ping() -> None:
             await check_schema(pool, schema)
-            await store.ensure_space(embedder.model_name, embedder.dimensions, embedder.min_similarity)
+            await store.ensure_space(embedder.model_name, embedder.dimensions, thresholds)
 
         service = Service(SERVICE_NAME, lambda server: add_IngestServiceServicer_to_server(servicer, server), SCOPES)
         await serve(server_settings(settings, settings.ingest_port), service, ping)

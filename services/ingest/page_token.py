@@ -36,6 +36,19 @@ def lane_name(token: str) -> str:
     return _decode(token, "lanes", 1)[0]
 
 
+def after_space(space_id: int) -> str:
+    """Return the token of the embedding spaces behind the one of that id."""
+    return _encode("spaces", str(space_id))
+
+
+def space_id(token: str) -> int:
+    """Return the space's id; raise InvalidArgumentError with FIELD_INVALID."""
+    digits = _decode(token, "spaces", 1)[0]
+    if not (digits.isdecimal() and len(digits) <= 9):
+        raise _invalid()
+    return int(digits)
+
+
 def _encode(*fields: str) -> str:
     text = json.dumps(fields, separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")

@@ -19,6 +19,7 @@ from services.ingest.ingest import IngestDocument, IngestResult
 from services.ingest.library import Library
 from services.ingest.model import LaneInUse, Outcome, StoredDocument
 from services.ingest.request import IngestRequest, UploadHeader
+from services.ingest.spaces import SpaceDescription, Spaces
 from services.ingest.upload import UploadDocument, UploadProgress
 
 SERVICE_NAME = pb.DESCRIPTOR.services_by_name["IngestService"].full_name
@@ -33,6 +34,7 @@ SCOPES = {
     "CreateEmbeddingSpace": Scope.ADMIN,
     "ReembedSpace": Scope.ADMIN,
     "ActivateEmbeddingSpace": Scope.ADMIN,
+    "SetThresholds": Scope.ADMIN,
     "ListEmbeddingSpaces": Scope.ADMIN,
 }
 
@@ -46,11 +48,14 @@ _OUTCOMES = {
 class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     """The ingest service on the wire."""
 
-    def __init__(self, ingest_document: IngestDocument, upload_document: UploadDocument, library: Library) -> None:
+    def __init__(
+        self, ingest_document: IngestDocument, upload_document: UploadDocument, library: Library, spaces: Spaces
+    ) -> None:
         """Take the use-cases."""
         self._ingest_document = ingest_document
         self._upload_document = upload_document
         self._library = library
+        self._spaces = spaces
 
     async def IngestDocument(  # noqa: N802  # the name is the contract's
         self, request: pb.IngestDocumentRequest, context: grpc.aio.ServicerContext
@@ -124,13 +129,31 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
         lanes = [_lane(lane) for lane in page.lanes]
         return pb.ListLanesResponse(lanes=lanes, next_page_token=page.next_page_token)
 
+    async def SetThresholds(  # noqa: N802  # the name is the contract's
+        self, request: pb.SetThresholdsRequest, context: grpc.aio.ServicerContext
+    ) -> pb.SetThresholdsResponse:
+        """Set both thresholds of an embedding space."""
+        space = await self._spaces.set_thresholds(
+            request.space_id,
+            request.min_similarity if request.HasField("min_similarity") else None,
+            request.gate_start if request.HasField("gate_start") else None,
+        )
+        return pb.SetThresholdsResponse(space=_space(space))
+
+    async def ListEmbeddingSpaces(  # noqa: N802  # the name is the contract's
+        self, request: pb.ListEmbeddingSpacesRequest, context: grpc.aio.ServicerContext
+    ) -> pb.ListEmbeddingSpacesResponse:
+        """Return a page of embedding spaces."""
+        page = await self._spaces.list(request.page_size, request.page_token)
+        spaces = [_space(space) for space in page.spaces]
+        return pb.ListEmbeddingSpacesResponse(spaces=spaces, next_page_token=page.next_page_token)
+
     async def _not_served(self, request: Any, context: grpc.aio.ServicerContext) -> NoReturn:
         raise UnimplementedError(Reason.NOT_IMPLEMENTED, "This call is not served yet.")
 
     CreateEmbeddingSpace = _not_served
     ReembedSpace = _not_served
     ActivateEmbeddingSpace = _not_served
-    ListEmbeddingSpaces = _not_served
 
 
 async def _pieces(
@@ -211,6 +234,24 @@ def _lane(used: LaneInUse) -> pb.Lane:
         overlap_tokens=used.lane.overlap_tokens,
         document_count=used.document_count,
     )
+
+
+def _space(space: SpaceDescription) -> pb.EmbeddingSpace:
+    return pb.EmbeddingSpace(
+        space_id=str(space.space_id),
+        model=space.model,
+        dimensions=space.dimensions,
+        index_kind=_index_kind(space),
+        min_similarity=space.min_similarity,
+        gate_start=space.gate_start,
+        state=pb.EmbeddingSpace.ACTIVE if space.state == "ACTIVE" else pb.EmbeddingSpace.READY,
+    )
+
+
+def _index_kind(space: SpaceDescription) -> pb.EmbeddingSpace.IndexKind:
+    if space.index_kind == "exact":
+        return pb.EmbeddingSpace.EXACT
+    return pb.EmbeddingSpace.HNSW_HALFVEC if space.element_type == "halfvec" else pb.EmbeddingSpace.HNSW_VECTOR
 
 
 def _timestamp(moment: datetime) -> Timestamp:

@@ -2,7 +2,10 @@
 
 LANE = "SELECT name, description, chunk_tokens, overlap_tokens FROM attest.lanes WHERE name = $1"
 
-CREATE_SPACE = "SELECT attest.create_embedding_space($1, $2, min_similarity => $3)"
+ENSURE_SPACE = """
+WITH made AS MATERIALIZED (SELECT attest.create_embedding_space($1, $2) AS space_id)
+SELECT space_id, attest.set_thresholds(space_id, $3, $4, only_unset => true) FROM made
+"""
 
 ACTIVE_SPACE = "SELECT space_id, model, dimensions FROM attest.embedding_spaces WHERE state = 'ACTIVE'"
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import astuple
 from typing import Any
 
 import asyncpg
 
+from services.common.embedding.thresholds import Thresholds
 from services.common.errors import AbortedError, InvalidArgumentError, NotFoundError, Reason, UnavailableError
 from services.common.postgres.codecs import encode_vector
 from services.common.postgres.failures import sqlstate
@@ -35,13 +37,15 @@ class PostgresDocumentStore:
         """Use a pool of the writer role."""
         self._pool = pool
 
-    async def ensure_space(self, model: str, dimensions: int, min_similarity: float) -> int:
+    async def ensure_space(self, model: str, dimensions: int, thresholds: Thresholds) -> int:
         """Return the id of the model's space, made when it is not there; the first one becomes the active one.
+
+        `thresholds` are what it begins with; those of a space that has some are left as they are.
 
         Raises InvalidArgumentError with FIELD_OUT_OF_RANGE for more than 4,000 dimensions.
         """
         try:
-            rows = await self._pool.fetch(statements.CREATE_SPACE, model, dimensions, min_similarity)
+            rows = await self._pool.fetch(statements.ENSURE_SPACE, model, dimensions, *astuple(thresholds))
         except asyncpg.PostgresError as error:
             if sqlstate(error) != "AT004":
                 raise

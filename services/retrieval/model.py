@@ -10,12 +10,14 @@ __all__ = ["EmbeddingSpace", "Passage", "Vector", "VectorQuery"]
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """The space that is searched: its model, the length of its vectors, and the threshold that fits the model."""
+    """The space that is searched: its model, the length of its vectors, and the thresholds that fit the model."""
 
     space_id: int
     model: str
     dimensions: int
     min_similarity: float
+    gate_start: float
+    """Least cosine of the closest passage for an answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,8 @@ MAX_TOP_K = 1000
 MAX_DIMENSIONS = 4000
 """Of any embedding space."""
 DEFAULT_TOP_K = 5
+SPACE_AGE_S = 5.0
+"""Seconds after which the space is looked up anew, since its thresholds may have been set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Search:
         self._model = model
         self._clock = clock
         self._space: EmbeddingSpace | None = None
+        self._looked_up = 0.0
 
     async def __call__(self, request: SearchRequest) -> SearchResult:
         """Return the closest passages; a space that was changed meanwhile is looked up anew, once."""
@@ -100,7 +103,7 @@ class Search:
         if vector is None:
             vector = await self._embedder.embed_query(request.query)
         embedded = self._clock()
-        space = self._space or await self._look_up_space()
+        space = await self._known_space()
         try:
             passages = await self._find(request, vector, space)
         except AbortedError as error:
@@ -134,8 +137,14 @@ class Search:
             )
         )
 
+    async def _known_space(self) -> EmbeddingSpace:
+        if self._space is None or self._clock() - self._looked_up > SPACE_AGE_S:
+            return await self._look_up_space()
+        return self._space
+
     async def _look_up_space(self) -> EmbeddingSpace:
         self._space = await self._store.active_space()
+        self._looked_up = self._clock()
         return self._space
 
 

@@ -72,6 +72,7 @@ def _response(result: SearchResult) -> pb.SearchResponse:
         embedding_model=result.space.model,
         mode=pb.SearchMode.VECTOR,
         min_similarity=round(result.min_similarity, 6),
+        gate_start=round(result.space.gate_start, 6),
         timings=pb.SearchTimings(
             embed_ms=round(result.embed_ms, 3), vector_search_ms=round(result.vector_search_ms, 3)
         ),

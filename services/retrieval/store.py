@@ -17,9 +17,9 @@ from services.common.postgres.pool import Pool
 from services.retrieval.model import EmbeddingSpace, Passage, VectorQuery
 
 ACTIVE_SPACE = """
-SELECT space_id, model, dimensions, min_similarity
+SELECT space_id, model, dimensions, min_similarity, gate_start
 FROM attest.embedding_spaces
-WHERE state = 'ACTIVE'
+WHERE state = 'ACTIVE' AND gate_start IS NOT NULL
 """
 
 SEARCH_VECTOR = "SELECT * FROM attest.search_vector($1, $2, $3, $4, $5, $6)"

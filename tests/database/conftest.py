@@ -5,12 +5,16 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from services.common.embedding.thresholds import Thresholds
 from services.common.postgres.connect import connection
 from services.common.postgres.pool import Pool, PoolLimits, open_pool
 from services.common.postgres.settings import Role
 from services.ingest.store import PostgresDocumentStore
 from services.retrieval.store import PostgresPassageStore
 from tests.database.servers import Server, new_server
+
+THRESHOLDS = Thresholds(0.25, 0.4)
+"""What spaces of tests begin with."""
 
 DEACTIVATE_OTHERS = """
 UPDATE attest.embedding_spaces SET state = 'INACTIVE' WHERE state = 'ACTIVE' AND space_id <> $1
@@ -65,7 +69,7 @@ def tenant() -> str:
 
 async def activate(server: Server, documents: PostgresDocumentStore, model: str, dimensions: int) -> int:
     """Make a space, unless it is there, and make it the active one."""
-    space_id = await documents.ensure_space(model, dimensions, 0.25)
+    space_id = await documents.ensure_space(model, dimensions, THRESHOLDS)
     await activate_space(server, space_id)
     return space_id
 

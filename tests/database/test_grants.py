@@ -39,10 +39,11 @@ FUNCTION_RIGHTS = {
     "nearest_chunks": {"attest_reader"},
     "search_vector": {"attest_reader"},
     "separate_tenants": set(),
+    "set_thresholds": {"attest_writer"},
     "sweep_embedding_cache": {"attest_writer"},
 }
 
-DEFINERS = {"create_embedding_space", "sweep_embedding_cache"}
+DEFINERS = {"create_embedding_space", "set_thresholds", "sweep_embedding_cache"}
 """Functions that run with the owner's rights; each is a door and needs a reason."""
 
 FIXED_PATHS = {"search_path=pg_catalog, pg_temp", "search_path=pg_catalog, ext, pg_temp"}
@@ -102,6 +103,7 @@ CALLS = {
     "nearest_chunks": "SELECT attest.nearest_chunks(1, NULL, NULL, 1)",
     "search_vector": "SELECT attest.search_vector('x', 1, NULL, NULL, 1, 0)",
     "separate_tenants": "SELECT attest.separate_tenants('pg_class')",
+    "set_thresholds": "SELECT attest.set_thresholds(1, 0, 0)",
     "sweep_embedding_cache": "SELECT attest.sweep_embedding_cache()",
 }
 

@@ -16,7 +16,7 @@ from services.ingest.store import PostgresDocumentStore
 from services.retrieval.model import VectorQuery
 from services.retrieval.ports import PassageStore
 from services.retrieval.store import PostgresPassageStore
-from tests.database.conftest import activate, activate_space
+from tests.database.conftest import THRESHOLDS, activate, activate_space
 from tests.database.samples import DIMENSIONS, MODEL, key, sample, vector
 from tests.database.servers import Server
 from tests.fakes.library import FakeDocumentStore, FakeLibraryStore, FakePassageStore, Library
@@ -65,7 +65,7 @@ async def ends(
         async with connection(server.superuser.in_database(DATABASE)) as superuser:
             await superuser.execute(MAKE_LANE, LANE)
         space_id = await activate(server, documents, MODEL, DIMENSIONS)
-        other = await documents.ensure_space("second-model-of-the-tests", DIMENSIONS, 0.25)
+        other = await documents.ensure_space("second-model-of-the-tests", DIMENSIONS, THRESHOLDS)
         return Ends(documents, PostgresLibraryStore(writer), passages, (space_id, other), tenant)
     library = Library()
     other = library.activate("second-model-of-the-tests", DIMENSIONS)

@@ -16,7 +16,7 @@ from services.common.postgres.schema import MIGRATIONS, expected_version, schema
 from services.common.postgres.settings import DATABASE, Role
 from services.ingest.store import PostgresDocumentStore
 from services.retrieval.store import PostgresPassageStore
-from tests.database.conftest import plenty
+from tests.database.conftest import THRESHOLDS, plenty
 from tests.database.servers import Server, new_server
 
 CATALOG = """
@@ -93,7 +93,7 @@ async def test_up_down_up_gives_the_same_schema(empty: Server) -> None:
     await empty.migrate()
     first = await catalog(empty)
     async with open_pool(empty.role(Role.WRITER), PoolLimits(), plenty) as pool:
-        await PostgresDocumentStore(pool).ensure_space("model", 3, 0.25)
+        await PostgresDocumentStore(pool).ensure_space("model", 3, THRESHOLDS)
 
     await roll_back_everything(empty)
     async with connection(empty.superuser.in_database(DATABASE)) as superuser:
@@ -199,8 +199,8 @@ async def test_without_a_space_both_services_are_told_to_wait_and_the_first_spac
             with pytest.raises(UnavailableError):
                 await store.active_space()
 
-        first = await documents.ensure_space("first", 3, 0.25)
-        await documents.ensure_space("second", 3, 0.25)
+        first = await documents.ensure_space("first", 3, THRESHOLDS)
+        await documents.ensure_space("second", 3, THRESHOLDS)
 
         assert (await documents.active_space()).space_id == first
         assert (await passages.active_space()).space_id == first

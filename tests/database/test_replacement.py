@@ -16,7 +16,7 @@ from services.ingest.model import PageText
 from services.ingest.store import PostgresDocumentStore
 from services.retrieval.model import VectorQuery
 from services.retrieval.store import PostgresPassageStore
-from tests.database.conftest import activate, activate_space
+from tests.database.conftest import THRESHOLDS, activate, activate_space
 from tests.database.samples import DIMENSIONS, MODEL, Sample, around, sample, vector
 from tests.database.servers import Server
 
@@ -174,7 +174,7 @@ async def test_two_documents_of_one_tenant_are_ingested_at_once(
 
 
 async def test_the_same_model_asked_for_by_many_at_once_has_one_space(documents: PostgresDocumentStore) -> None:
-    made = await asyncio.gather(*(documents.ensure_space("asked-at-once", 4, 0.3) for _ in range(4)))
+    made = await asyncio.gather(*(documents.ensure_space("asked-at-once", 4, THRESHOLDS) for _ in range(4)))
 
     assert len(set(made)) == 1
 
@@ -182,7 +182,7 @@ async def test_the_same_model_asked_for_by_many_at_once_has_one_space(documents:
 async def test_too_many_dimensions_are_refused_before_anything_is_made(documents: PostgresDocumentStore) -> None:
     """F9."""
     with pytest.raises(InvalidArgumentError, match="1 to 4000 dimensions") as caught:
-        await documents.ensure_space("too-large", 5000, 0.25)
+        await documents.ensure_space("too-large", 5000, THRESHOLDS)
 
     assert caught.value.reason is Reason.FIELD_OUT_OF_RANGE
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from services.common.embedding.thresholds import Thresholds
 from services.common.errors import AbortedError, InvalidArgumentError, NotFoundError, Reason
 from services.ingest.model import Replacement
 from services.ingest.ports import DocumentStore
@@ -11,7 +12,7 @@ from services.ingest.store import PostgresDocumentStore
 from services.retrieval.model import Passage, VectorQuery
 from services.retrieval.ports import PassageStore
 from services.retrieval.store import PostgresPassageStore
-from tests.database.conftest import activate
+from tests.database.conftest import THRESHOLDS, activate
 from tests.database.samples import DIMENSIONS, MODEL, Sample, key, sample, vector
 from tests.database.servers import Server
 from tests.fakes.library import FakeDocumentStore, FakePassageStore, Library
@@ -69,11 +70,11 @@ async def test_both_ends_see_the_same_active_space(stores: Stores) -> None:
     written, read = await stores.documents.active_space(), await stores.passages.active_space()
 
     assert (stores.space_id, MODEL, DIMENSIONS) == (written.space_id, written.model, written.dimensions)
-    assert (stores.space_id, MODEL, DIMENSIONS, 0.25) == (
+    assert (stores.space_id, MODEL, DIMENSIONS, THRESHOLDS) == (
         read.space_id,
         read.model,
         read.dimensions,
-        read.min_similarity,
+        Thresholds(read.min_similarity, read.gate_start),
     )
 
 

@@ -89,7 +89,7 @@ class FakeRetriever:
     """Finds what it was given, or raises it, and remembers what it was asked."""
 
     def __init__(self, passages: Iterable[Passage] = (), error: BaseException | None = None) -> None:
-        self._findings = Findings(tuple(passages), "all-MiniLM-L6-v2", 1.5, 2.5, 0.0)
+        self._findings = Findings(tuple(passages), 0.42, "all-MiniLM-L6-v2", 1.5, 2.5, 0.0)
         self._error = error
         self.asked: list[Question] = []
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from services.common.embedding.thresholds import Thresholds
 from services.common.errors import (
     AbortedError,
     InvalidArgumentError,
@@ -16,6 +17,7 @@ from services.common.errors import (
     UnavailableError,
 )
 from services.ingest import model as ingest
+from services.ingest.spaces import SpaceDescription
 from services.retrieval import model as retrieval
 
 Key = tuple[str, str]
@@ -41,13 +43,13 @@ class Library:
     vectors: dict[int, dict[Key, ingest.EmbeddedVector]] = field(default_factory=dict)
     cached: dict[Key, dict[tuple[int, str], ingest.EmbeddedVector]] = field(default_factory=dict)
 
-    def activate(self, model: str, dimensions: int, min_similarity: float = 0.25) -> int:
+    def activate(self, model: str, dimensions: int, min_similarity: float = 0.25, gate_start: float = 0.4) -> int:
         """Make a space, unless it is there, and make it the active one."""
         for space in self.spaces:
             if (space.model, space.dimensions) == (model, dimensions):
                 self.active = space.space_id
                 return space.space_id
-        space = retrieval.EmbeddingSpace(len(self.spaces) + 1, model, dimensions, min_similarity)
+        space = retrieval.EmbeddingSpace(len(self.spaces) + 1, model, dimensions, min_similarity, gate_start)
         self.spaces.append(space)
         self.vectors[space.space_id] = {}
         self.active = space.space_id
@@ -254,3 +256,33 @@ def _passage(shelf: Shelf, key: str, similarity: float) -> retrieval.Passage:
 
 def _cosine(one: ingest.Vector, other: ingest.Vector) -> float:
     return float(np.dot(one, other) / (np.linalg.norm(one) * np.linalg.norm(other)))
+
+
+class FakeSpaceStore:
+    """A `SpaceStore` over a library."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    async def spaces(self, after: int, limit: int) -> Sequence[SpaceDescription]:
+        return [self._described(space) for space in self._library.spaces if space.space_id > after][:limit]
+
+    async def set_thresholds(self, space_id: int, thresholds: Thresholds) -> SpaceDescription | None:
+        for at, space in enumerate(self._library.spaces):
+            if space.space_id == space_id:
+                changed = replace(space, min_similarity=thresholds.min_similarity, gate_start=thresholds.gate_start)
+                self._library.spaces[at] = changed
+                return self._described(changed)
+        return None
+
+    def _described(self, space: retrieval.EmbeddingSpace) -> SpaceDescription:
+        return SpaceDescription(
+            space_id=space.space_id,
+            model=space.model,
+            dimensions=space.dimensions,
+            element_type="vector",
+            index_kind="hnsw",
+            min_similarity=space.min_similarity,
+            gate_start=space.gate_start,
+            state="ACTIVE" if space.space_id == self._library.active else "INACTIVE",
+        )

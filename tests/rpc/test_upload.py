@@ -25,10 +25,11 @@ from services.ingest.library import Library as LibraryUseCase
 from services.ingest.model import EmbeddedVector
 from services.ingest.reader import BoundedReader
 from services.ingest.servicer import SCOPES, SERVICE_NAME, IngestServicer
+from services.ingest.spaces import Spaces
 from services.ingest.spool import open_spool
 from services.ingest.upload import UploadDocument
 from tests.fakes.ingest import CountingEmbedder, Words
-from tests.fakes.library import FakeDocumentStore, FakeLibraryStore, FakeVectorCache, Library
+from tests.fakes.library import FakeDocumentStore, FakeLibraryStore, FakeSpaceStore, FakeVectorCache, Library
 from tests.fakes.pdf import pdf
 
 MODEL = "words"
@@ -84,7 +85,9 @@ async def served(folder: Path, scopes: frozenset[Scope]) -> AsyncIterator[Desk]:
     async with BoundedReader(Words(), packaged_minilm(), folder=folder) as reader:
         ingest = IngestDocument(store, cache, embedder, reader, model=MODEL, content_key=b"k" * 32)
         upload = UploadDocument(store, ingest, partial(open_spool, folder), time.monotonic)
-        servicer = IngestServicer(ingest, upload, LibraryUseCase(FakeLibraryStore(library)))
+        servicer = IngestServicer(
+            ingest, upload, LibraryUseCase(FakeLibraryStore(library)), Spaces(FakeSpaceStore(library))
+        )
         server = build(ServerSettings("", scopes, 0.0, 1.0), Service(SERVICE_NAME, lambda _: None, SCOPES))
         ingest_service_pb2_grpc.add_IngestServiceServicer_to_server(servicer, server)
         port = server.add_insecure_port("127.0.0.1:0")

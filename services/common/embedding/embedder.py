@@ -78,11 +78,6 @@ class OnnxEmbedder:
         return self._files.max_tokens
 
     @property
-    def min_similarity(self) -> float:
-        """Cosine below which a passage is no match in this model's space."""
-        return self._files.min_similarity
-
-    @property
     def dimensions(self) -> int:
         """Length of the vectors."""
         return self._loaded.dimensions

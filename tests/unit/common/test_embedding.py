@@ -56,7 +56,7 @@ def test_a_file_with_another_digest_is_refused(index: int) -> None:
 
 async def test_an_absent_model_is_named_at_start(tmp_path: Path) -> None:
     with pytest.raises(FailedPreconditionError, match=r"model\.onnx cannot be read"):
-        async with OnnxEmbedder(model_in(tmp_path, "mine", 256, 0.25)):
+        async with OnnxEmbedder(model_in(tmp_path, "mine", 256)):
             pass
 
 
@@ -79,7 +79,7 @@ async def test_a_model_may_lie_in_any_directory(tmp_path: Path, embedder: OnnxEm
 
 async def test_it_tells_the_measures_of_its_space(embedder: OnnxEmbedder) -> None:
     assert embedder.model_name == "all-MiniLM-L6-v2"
-    assert (embedder.dimensions, embedder.max_tokens, embedder.min_similarity) == (384, 256, 0.25)
+    assert (embedder.dimensions, embedder.max_tokens) == (384, 256)
 
 
 async def test_vectors_are_float32_of_length_one(embedder: OnnxEmbedder) -> None:
@@ -231,7 +231,7 @@ def _copy(directory: Path) -> ModelFiles:
     onnx, tokenizer = packaged_minilm().read()
     (directory / "model.onnx").write_bytes(onnx)
     (directory / "tokenizer.json").write_bytes(tokenizer)
-    return model_in(directory, "mine", 256, 0.25)
+    return model_in(directory, "mine", 256)
 
 
 def test_the_runtime_reports_nothing_to_its_maker(tmp_path: Path) -> None:

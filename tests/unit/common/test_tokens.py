@@ -62,4 +62,4 @@ def test_another_kind_of_tokenizer_counts_texts_whole(tmp_path: Path) -> None:
     tokenizer = Tokenizer(BPE({"a": 0, " ": 1, "a ": 2, "a a": 3}, [("a", " "), ("a ", "a")]))
     tokenizer.save(str(tmp_path / "tokenizer.json"))
 
-    assert Tokens(model_in(tmp_path, "mine", 256, 0.25)).count("a a") == 1
+    assert Tokens(model_in(tmp_path, "mine", 256)).count("a a") == 1

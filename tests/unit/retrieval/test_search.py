@@ -7,9 +7,9 @@ import pytest
 
 from services.common.errors import AbortedError, InvalidArgumentError, Reason, UnavailableError
 from services.retrieval.model import EmbeddingSpace, Passage, Vector, VectorQuery
-from services.retrieval.search import Search, SearchRequest
+from services.retrieval.search import SPACE_AGE_S, Search, SearchRequest
 
-SPACE = EmbeddingSpace(1, "words", 2, 0.25)
+SPACE = EmbeddingSpace(1, "words", 2, 0.25, 0.4)
 
 
 class OneVector:
@@ -85,11 +85,24 @@ async def test_the_space_is_looked_up_once_and_anew_when_it_was_changed() -> Non
     search = Search(store, OneVector(), "words")
     await search(request())
     await search(request())
-    store.space = EmbeddingSpace(2, "words", 2, 0.3)
+    store.space = EmbeddingSpace(2, "words", 2, 0.3, 0.4)
     result = await search(request())
 
     assert store.look_ups == 2
     assert result.space.space_id == 2
+
+
+async def test_thresholds_that_were_set_meanwhile_hold_within_seconds() -> None:
+    store, now = ScriptedStore(), [0.0]
+    search = Search(store, OneVector(), "words", lambda: now[0])
+    await search(request())
+    store.space = EmbeddingSpace(1, "words", 2, 0.5, 0.6)
+    now[0] += SPACE_AGE_S
+    assert (await search(request())).min_similarity == 0.25
+    now[0] += 0.1
+    result = await search(request())
+
+    assert (result.min_similarity, result.space.gate_start) == (0.5, 0.6)
 
 
 async def test_a_space_of_another_model_is_not_searched_with_a_question() -> None:

@@ -218,7 +218,7 @@ class ListLanesResponse(_message.Message):
     def __init__(self, lanes: _Optional[_Iterable[_Union[Lane, _Mapping]]] = ..., next_page_token: _Optional[str] = ...) -> None: ...
 
 class EmbeddingSpace(_message.Message):
-    __slots__ = ("space_id", "model", "dimensions", "index_kind", "min_similarity", "state")
+    __slots__ = ("space_id", "model", "dimensions", "index_kind", "min_similarity", "state", "gate_start")
     class State(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STATE_UNSPECIFIED: _ClassVar[EmbeddingSpace.State]
@@ -234,22 +234,26 @@ class EmbeddingSpace(_message.Message):
         INDEX_KIND_UNSPECIFIED: _ClassVar[EmbeddingSpace.IndexKind]
         HNSW_VECTOR: _ClassVar[EmbeddingSpace.IndexKind]
         HNSW_HALFVEC: _ClassVar[EmbeddingSpace.IndexKind]
+        EXACT: _ClassVar[EmbeddingSpace.IndexKind]
     INDEX_KIND_UNSPECIFIED: EmbeddingSpace.IndexKind
     HNSW_VECTOR: EmbeddingSpace.IndexKind
     HNSW_HALFVEC: EmbeddingSpace.IndexKind
+    EXACT: EmbeddingSpace.IndexKind
     SPACE_ID_FIELD_NUMBER: _ClassVar[int]
     MODEL_FIELD_NUMBER: _ClassVar[int]
     DIMENSIONS_FIELD_NUMBER: _ClassVar[int]
     INDEX_KIND_FIELD_NUMBER: _ClassVar[int]
     MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     STATE_FIELD_NUMBER: _ClassVar[int]
+    GATE_START_FIELD_NUMBER: _ClassVar[int]
     space_id: str
     model: str
     dimensions: int
     index_kind: EmbeddingSpace.IndexKind
     min_similarity: float
     state: EmbeddingSpace.State
-    def __init__(self, space_id: _Optional[str] = ..., model: _Optional[str] = ..., dimensions: _Optional[int] = ..., index_kind: _Optional[_Union[EmbeddingSpace.IndexKind, str]] = ..., min_similarity: _Optional[float] = ..., state: _Optional[_Union[EmbeddingSpace.State, str]] = ...) -> None: ...
+    gate_start: float
+    def __init__(self, space_id: _Optional[str] = ..., model: _Optional[str] = ..., dimensions: _Optional[int] = ..., index_kind: _Optional[_Union[EmbeddingSpace.IndexKind, str]] = ..., min_similarity: _Optional[float] = ..., state: _Optional[_Union[EmbeddingSpace.State, str]] = ..., gate_start: _Optional[float] = ...) -> None: ...
 
 class CreateEmbeddingSpaceRequest(_message.Message):
     __slots__ = ("model", "dimensions", "index_kind", "min_similarity")
@@ -290,6 +294,22 @@ class ActivateEmbeddingSpaceRequest(_message.Message):
     def __init__(self, space_id: _Optional[str] = ...) -> None: ...
 
 class ActivateEmbeddingSpaceResponse(_message.Message):
+    __slots__ = ("space",)
+    SPACE_FIELD_NUMBER: _ClassVar[int]
+    space: EmbeddingSpace
+    def __init__(self, space: _Optional[_Union[EmbeddingSpace, _Mapping]] = ...) -> None: ...
+
+class SetThresholdsRequest(_message.Message):
+    __slots__ = ("space_id", "min_similarity", "gate_start")
+    SPACE_ID_FIELD_NUMBER: _ClassVar[int]
+    MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
+    GATE_START_FIELD_NUMBER: _ClassVar[int]
+    space_id: str
+    min_similarity: float
+    gate_start: float
+    def __init__(self, space_id: _Optional[str] = ..., min_similarity: _Optional[float] = ..., gate_start: _Optional[float] = ...) -> None: ...
+
+class SetThresholdsResponse(_message.Message):
     __slots__ = ("space",)
     SPACE_FIELD_NUMBER: _ClassVar[int]
     space: EmbeddingSpace

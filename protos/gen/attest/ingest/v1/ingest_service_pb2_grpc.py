@@ -80,6 +80,11 @@ class IngestServiceStub:
                 request_serializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.ActivateEmbeddingSpaceRequest.SerializeToString,
                 response_deserializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.ActivateEmbeddingSpaceResponse.FromString,
                 _registered_method=True)
+        self.SetThresholds = channel.unary_unary(
+                '/attest.ingest.v1.IngestService/SetThresholds',
+                request_serializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.SetThresholdsRequest.SerializeToString,
+                response_deserializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.SetThresholdsResponse.FromString,
+                _registered_method=True)
         self.ListEmbeddingSpaces = channel.unary_unary(
                 '/attest.ingest.v1.IngestService/ListEmbeddingSpaces',
                 request_serializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.ListEmbeddingSpacesRequest.SerializeToString,
@@ -159,8 +164,15 @@ class IngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def SetThresholds(self, request, context):
+        """Sets the thresholds of an embedding space; searches and answers go by them within seconds.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListEmbeddingSpaces(self, request, context):
-        """Lists the embedding spaces. Not served yet: answers `UNIMPLEMENTED`.
+        """Lists the embedding spaces by id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -213,6 +225,11 @@ def add_IngestServiceServicer_to_server(servicer, server):
                     servicer.ActivateEmbeddingSpace,
                     request_deserializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.ActivateEmbeddingSpaceRequest.FromString,
                     response_serializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.ActivateEmbeddingSpaceResponse.SerializeToString,
+            ),
+            'SetThresholds': grpc.unary_unary_rpc_method_handler(
+                    servicer.SetThresholds,
+                    request_deserializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.SetThresholdsRequest.FromString,
+                    response_serializer=attest_dot_ingest_dot_v1_dot_ingest__service__pb2.SetThresholdsResponse.SerializeToString,
             ),
             'ListEmbeddingSpaces': grpc.unary_unary_rpc_method_handler(
                     servicer.ListEmbeddingSpaces,
@@ -464,6 +481,33 @@ class IngestService:
             '/attest.ingest.v1.IngestService/ActivateEmbeddingSpace',
             attest_dot_ingest_dot_v1_dot_ingest__service__pb2.ActivateEmbeddingSpaceRequest.SerializeToString,
             attest_dot_ingest_dot_v1_dot_ingest__service__pb2.ActivateEmbeddingSpaceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SetThresholds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/attest.ingest.v1.IngestService/SetThresholds',
+            attest_dot_ingest_dot_v1_dot_ingest__service__pb2.SetThresholdsRequest.SerializeToString,
+            attest_dot_ingest_dot_v1_dot_ingest__service__pb2.SetThresholdsResponse.FromString,
             options,
             channel_credentials,
             insecure,

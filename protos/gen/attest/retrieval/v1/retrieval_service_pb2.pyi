@@ -110,7 +110,7 @@ class SearchTimings(_message.Message):
     def __init__(self, embed_ms: _Optional[float] = ..., vector_search_ms: _Optional[float] = ..., lexical_search_ms: _Optional[float] = ...) -> None: ...
 
 class SearchResponse(_message.Message):
-    __slots__ = ("passages", "term_statistics", "space_id", "embedding_model", "mode", "min_similarity", "timings")
+    __slots__ = ("passages", "term_statistics", "space_id", "embedding_model", "mode", "min_similarity", "timings", "gate_start")
     PASSAGES_FIELD_NUMBER: _ClassVar[int]
     TERM_STATISTICS_FIELD_NUMBER: _ClassVar[int]
     SPACE_ID_FIELD_NUMBER: _ClassVar[int]
@@ -118,6 +118,7 @@ class SearchResponse(_message.Message):
     MODE_FIELD_NUMBER: _ClassVar[int]
     MIN_SIMILARITY_FIELD_NUMBER: _ClassVar[int]
     TIMINGS_FIELD_NUMBER: _ClassVar[int]
+    GATE_START_FIELD_NUMBER: _ClassVar[int]
     passages: _containers.RepeatedCompositeFieldContainer[Passage]
     term_statistics: _containers.RepeatedCompositeFieldContainer[TermStatistic]
     space_id: str
@@ -125,7 +126,8 @@ class SearchResponse(_message.Message):
     mode: SearchMode.Mode
     min_similarity: float
     timings: SearchTimings
-    def __init__(self, passages: _Optional[_Iterable[_Union[Passage, _Mapping]]] = ..., term_statistics: _Optional[_Iterable[_Union[TermStatistic, _Mapping]]] = ..., space_id: _Optional[str] = ..., embedding_model: _Optional[str] = ..., mode: _Optional[_Union[SearchMode.Mode, str]] = ..., min_similarity: _Optional[float] = ..., timings: _Optional[_Union[SearchTimings, _Mapping]] = ...) -> None: ...
+    gate_start: float
+    def __init__(self, passages: _Optional[_Iterable[_Union[Passage, _Mapping]]] = ..., term_statistics: _Optional[_Iterable[_Union[TermStatistic, _Mapping]]] = ..., space_id: _Optional[str] = ..., embedding_model: _Optional[str] = ..., mode: _Optional[_Union[SearchMode.Mode, str]] = ..., min_similarity: _Optional[float] = ..., timings: _Optional[_Union[SearchTimings, _Mapping]] = ..., gate_start: _Optional[float] = ...) -> None: ...
 
 class GetPassageRequest(_message.Message):
     __slots__ = ("passage_id", "neighbours")
