@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from evals import gates, quick, threshold
+from evals import gates, quick, setting, threshold
 from evals.leaving_out import TRAPS_SCRIPT
 from evals.progress import Bar
 from evals.questions import DataError, QuestionSet, load_all
@@ -115,13 +115,24 @@ def run_quick(gates_file: Path, propose: bool, traps: Path, settings: Sequence[s
 
 @main.command("threshold")
 @_work
+@click.option("--space", "target", metavar="HOST:PORT", help="Set them in the space of the ingest service there.")
+@click.option("--save", is_flag=True, help="Make them what new spaces of the model begin with.")
 @_json
-def run_threshold(work: Path, as_json: bool) -> None:
-    """Print the chunk filter and the gate's start value that the scores of the last run give."""
+def run_threshold(work: Path, target: str | None, save: bool, as_json: bool) -> None:
+    """Print the chunk filter and the gate's start value that the last run gives, and set them when told to."""
     values = threshold.of_folder(work)
     if values is None:
         _fail(f"{work} holds no finished set; run make eval first.", WRONG_CALL)
     click.echo(values.json() if as_json else values.printed())
+    try:
+        if save:
+            setting.save(values)
+            click.echo(f"Written to {setting.SHIPPED}; new spaces begin with them.", err=True)
+        if target:
+            space_id = asyncio.run(setting.set_in_space(values, target))
+            click.echo(f"Set in embedding space {space_id} of {target}; searches go by them within seconds.", err=True)
+    except setting.SettingError as error:
+        _fail(str(error), FAILED)
 
 
 def _measured(plan: Plan, work: WorkFolder) -> Report:

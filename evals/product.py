@@ -91,6 +91,7 @@ class Product:
             "space_id": found.space_id,
             "model": found.embedding_model,
             "min_similarity": found.min_similarity,
+            "gate_start": found.gate_start,
             "mode": searches.SearchMode.Mode.Name(found.mode),
         }
 

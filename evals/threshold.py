@@ -49,14 +49,12 @@ class Thresholds:
         return json.dumps(self.facts(), indent=2)
 
     def printed(self) -> str:
-        """Return what would be set, and where."""
-        lines = [
-            f"Read from {len(self.libraries)} libraries in {self.language!r} and others; nothing was changed.",
-            f"embedding space of {self.model}: min_similarity = {self.chunk_filter:.2f}",
-        ]
-        if self.gate_start is not None:
-            lines.append(f"answer service: ATTEST_GATE_MIN_COSINE={self.gate_start:.2f}")
-        return "\n".join(lines)
+        """Return what to set in the embedding space."""
+        start = "unknown" if self.gate_start is None else f"{self.gate_start:.2f}"
+        return (
+            f"Embedding space of {self.model}, from {len(self.libraries)} libraries: "
+            f"min_similarity {self.chunk_filter:.2f}, gate_start {start}"
+        )
 
 
 def of_folder(work: Path) -> Thresholds | None:

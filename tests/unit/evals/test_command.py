@@ -54,7 +54,7 @@ def test_the_thresholds_of_a_run_are_printed_and_not_set(work: Path) -> None:
     done = CliRunner().invoke(main, ["threshold", "--work", str(work)])
 
     assert done.exit_code == 0
-    assert "embedding space of m: min_similarity = 0.70" in done.output
+    assert "Embedding space of m, from 2 libraries: min_similarity 0.70" in done.output
 
 
 def test_a_run_that_still_goes_on_is_reported(work: Path, elsewhere: Path) -> None:

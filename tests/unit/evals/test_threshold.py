@@ -89,7 +89,7 @@ def test_the_language_of_the_model_decides_in_its_larger_library() -> None:
         "cities/together": 15,
         "staedte/alone": 7,
     }
-    assert "min_similarity = 0.50" in found.printed()
+    assert "min_similarity 0.50, gate_start 0.31" in found.printed()
     assert set(found.charts) == {"quality-gate-alone.svg", "quality-gate-together.svg", "quality-filter.svg"}
 
 
