@@ -1,6 +1,7 @@
 """The library in Postgres, as the writer role sees it."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from typing import Any
 
@@ -8,7 +9,7 @@ from services.common.errors import AbortedError, NotFoundError, Reason
 from services.common.postgres.pool import Pool
 from services.ingest import statements
 from services.ingest.library import not_found
-from services.ingest.model import Deletion, Lane, LaneInUse, Position, StoredDocument
+from services.ingest.model import Deletion, Lane, LaneInUse, Position, Settings, StoredDocument
 
 _BEFORE_THE_NEWEST = Position(datetime(9999, 1, 1, tzinfo=UTC), "")
 
@@ -29,19 +30,28 @@ class PostgresLibraryStore:
         return StoredDocument(**row)
 
     async def documents(
-        self, tenant: str, lane: str | None, after: Position | None, limit: int
+        self, tenant: str, lane: str | None, after: Position | None, limit: int, prefix: str = ""
     ) -> Sequence[StoredDocument]:
-        """Return at most `limit` documents that stand behind `after`; raise NotFoundError with LANE_UNKNOWN."""
+        """Return at most `limit` documents that stand behind `after`, of those whose address begins with `prefix`.
+
+        Raises NotFoundError with LANE_UNKNOWN.
+        """
         after = after or _BEFORE_THE_NEWEST
         place = (after.updated_at, after.document_id)
         async with self._pool.tenant(tenant) as connection:
             if lane is None:
-                rows = await connection.fetch(statements.LIST_DOCUMENTS, tenant, *place, limit)
+                rows = await connection.fetch(statements.LIST_DOCUMENTS, tenant, *place, limit, prefix)
             elif await connection.fetchrow(statements.LANE, lane):
-                rows = await connection.fetch(statements.LIST_DOCUMENTS_OF_LANE, tenant, *place, limit, lane)
+                rows = await connection.fetch(statements.LIST_DOCUMENTS_OF_LANE, tenant, *place, limit, prefix, lane)
             else:
                 raise NotFoundError(Reason.LANE_UNKNOWN, "The lane is not known; list the lanes to see those that are.")
         return [StoredDocument(**row) for row in rows]
+
+    async def settings(self, lanes: AbstractSet[str]) -> Settings:
+        """Return what documents of those lanes are made under now; a lane that is not there is left out."""
+        found = [row for name in sorted(lanes) for row in await self._pool.fetch(statements.LANE, name)]
+        active = await self._pool.fetch(statements.ACTIVE_SPACE)
+        return Settings({row["name"]: Lane(**row) for row in found}, active[0]["space_id"] if active else None)
 
     async def delete(self, tenant: str, document_id: str) -> Deletion:
         """Delete the document and all that was made of it; raise NotFoundError, AbortedError with DOCUMENT_BUSY."""

@@ -1,16 +1,13 @@
 """The ingest use-case: read, chunk, embed what is new, replace in one transaction."""
 
 import asyncio
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from services.common.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, Reason, UnavailableError
-from services.ingest.chunking import CHUNKER_VERSION
 from services.ingest.embedding import Report, ResumedEmbedding, unheard
+from services.ingest.fingerprint import settings_fingerprint
 from services.ingest.keys import chunk_keys, document_id
-from services.ingest.media import PDF
 from services.ingest.model import (
     Chunk,
     ChunkedDocument,
@@ -29,9 +26,6 @@ _ATTEMPTS = 3
 _PAUSE_SECONDS = 0.1
 """Pause after the first such meeting; the other one is about to commit."""
 
-PDF_READER_VERSION = 1
-"""Changes whenever the same PDF may give another text."""
-
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
@@ -44,6 +38,9 @@ class IngestResult:
     chunks_removed: int = 0
     tokens_embedded: int = 0
     warnings: Sequence[str] = ()
+    pages_with_text: int | None = None
+    """None where nothing was read, or the document has no pages; so is the next."""
+    pages_without_text: int | None = None
 
 
 class IngestDocument:
@@ -75,7 +72,9 @@ class IngestDocument:
         FailedPreconditionError with CONTENT_KEY_MISMATCH.
         """
         lane = await self._store.lane(request.lane)
-        settings_sha256 = settings_fingerprint(request, lane)
+        settings_sha256 = settings_fingerprint(
+            lane, request.media_type, request.title, request.metadata, request.filename
+        )
         read: _Read | None = None
         for attempt in range(1, _ATTEMPTS + 1):
             space = await self._space()
@@ -126,6 +125,8 @@ class IngestDocument:
             chunks_removed=replaced.chunks_removed,
             tokens_embedded=embedded.tokens,
             warnings=read.warnings,
+            pages_with_text=read.document.pages_with_text,
+            pages_without_text=read.document.pages_without_text,
         )
 
     async def _space(self) -> EmbeddingSpace:
@@ -160,23 +161,6 @@ def _document(request: IngestRequest, read: ChunkedDocument, id_: str, settings_
         metadata={**read.metadata, **request.metadata},
         pages=read.pages,
     )
-
-
-def settings_fingerprint(request: IngestRequest, lane: Lane) -> bytes:
-    """Hash what the stored document depends on beside its content; 32 bytes."""
-    settings: dict[str, object] = {
-        "chunker": CHUNKER_VERSION,
-        "chunk_tokens": lane.chunk_tokens,
-        "overlap_tokens": lane.overlap_tokens,
-        "title": request.title,
-        "media_type": request.media_type,
-        "metadata": dict(request.metadata),
-    }
-    if request.filename:
-        settings["filename"] = request.filename
-    if request.media_type == PDF:
-        settings["pdf_reader"] = PDF_READER_VERSION
-    return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).digest()
 
 
 def _same(stored: StoredDocument, content_sha256: bytes, settings_sha256: bytes, space: EmbeddingSpace) -> bool:

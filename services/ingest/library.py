@@ -2,14 +2,15 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from services.common.errors import InvalidArgumentError, NotFoundError, Reason
 from services.ingest import page_token
-from services.ingest.model import Deletion, LaneInUse, Position, StoredDocument
+from services.ingest.fingerprint import is_up_to_date
+from services.ingest.model import Deletion, LaneInUse, Position, Settings, StoredDocument
 from services.ingest.page_size import checked_size
 from services.ingest.ports import LibraryStore
-from services.ingest.request import checked_lane
+from services.ingest.request import checked_lane, checked_prefix
 
 MAX_PAGE_BYTES = 3 * 1024 * 1024
 """Bytes of a page of documents as JSON at most, as estimated; the gateway lets 4 MiB pass."""
@@ -47,9 +48,11 @@ class Library:
 
     async def document(self, tenant: str, document_id: str) -> StoredDocument:
         """Return the document; raise NotFoundError."""
-        return await self._store.document(tenant, _checked_id(document_id))
+        return (await self._compared([await self._store.document(tenant, _checked_id(document_id))]))[0]
 
-    async def documents(self, tenant: str, lane: str, page_size: int, token: str) -> DocumentList:
+    async def documents(
+        self, tenant: str, lane: str, page_size: int, token: str, source_url_prefix: str = ""
+    ) -> DocumentList:
         """Return a page of documents, newest first; of all lanes when `lane` is empty.
 
         A page is shorter than asked for when its documents have much metadata. What is stored while somebody turns
@@ -58,22 +61,24 @@ class Library:
         """
         size = checked_size(page_size)
         of_lane = checked_lane(lane) if lane else None
+        prefix = checked_prefix(source_url_prefix)
         after = page_token.document_position(token, of_lane) if token else None
         taken: list[StoredDocument] = []
         room = MAX_PAGE_BYTES
         while True:
             wanted = min(BATCH, size - len(taken))
-            found = await self._store.documents(tenant, of_lane, after, wanted + 1)
+            found = await self._store.documents(tenant, of_lane, after, wanted + 1, prefix)
             for document in found[:wanted]:
                 room -= _json_bytes(document)
                 if room < 0 and taken:
-                    return DocumentList(taken, page_token.after_document(of_lane, _position(taken[-1])))
+                    after = _position(taken[-1])
+                    return DocumentList(await self._compared(taken), page_token.after_document(of_lane, after))
                 taken.append(document)
             if len(found) <= wanted:
-                return DocumentList(taken, "")
+                return DocumentList(await self._compared(taken), "")
             after = _position(taken[-1])
             if len(taken) == size:
-                return DocumentList(taken, page_token.after_document(of_lane, after))
+                return DocumentList(await self._compared(taken), page_token.after_document(of_lane, after))
 
     async def delete(self, tenant: str, document_id: str) -> Deletion:
         """Delete the document and all that was made of it; raise NotFoundError, AbortedError with DOCUMENT_BUSY."""
@@ -86,6 +91,18 @@ class Library:
         found = await self._store.lanes(tenant, after, size + 1)
         page = found[:size]
         return LaneList(page, page_token.after_lane(page[-1].lane.name) if len(found) > size else "")
+
+    async def _compared(self, documents: Sequence[StoredDocument]) -> Sequence[StoredDocument]:
+        """Return the documents with whether they are as an ingest of now would make them."""
+        if not documents:
+            return documents
+        now = await self._store.settings({document.lane for document in documents})
+        return [replace(document, up_to_date=_is_up_to_date(document, now)) for document in documents]
+
+
+def _is_up_to_date(document: StoredDocument, now: Settings) -> bool:
+    lane = now.lanes.get(document.lane)
+    return lane is not None and now.space_id is not None and is_up_to_date(document, lane, now.space_id)
 
 
 def not_found() -> NotFoundError:

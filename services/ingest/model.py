@@ -23,6 +23,7 @@ __all__ = [
     "Position",
     "ReadingTask",
     "Replacement",
+    "Settings",
     "StoredDocument",
     "Vector",
 ]
@@ -93,6 +94,11 @@ class PageText:
     page: int | None
     text: str
 
+    @property
+    def has_text(self) -> bool:
+        """Tell whether a letter or digit is on it."""
+        return any(map(str.isalnum, self.text))
+
 
 @dataclass(frozen=True, slots=True)
 class ChunkedDocument:
@@ -125,6 +131,18 @@ class NewDocument:
     based_on: int | None = None
     """Version that it is to follow, 0 for none; not checked where absent."""
 
+    @property
+    def pages_with_text(self) -> int | None:
+        """Return the pages with a letter or digit; None for a document without pages."""
+        numbered = [page for page in self.pages if page.page is not None]
+        return sum(page.has_text for page in numbered) if numbered else None
+
+    @property
+    def pages_without_text(self) -> int | None:
+        """Return the pages without a letter or digit: blank or scanned; None for a document without pages."""
+        numbered = [page for page in self.pages if page.page is not None]
+        return sum(not page.has_text for page in numbered) if numbered else None
+
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
@@ -147,6 +165,17 @@ class StoredDocument:
     metadata: Mapping[str, str]
     created_at: datetime
     updated_at: datetime
+    up_to_date: bool | None = None
+    """Whether the same bytes without title and metadata would change nothing now; None where nobody looked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What documents are made under now."""
+
+    lanes: Mapping[str, Lane]
+    space_id: int | None
+    """Space that is searched, where there is one."""
 
 
 @dataclass(frozen=True, slots=True)

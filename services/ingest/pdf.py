@@ -41,7 +41,7 @@ class PdfText:
     @property
     def without_text(self) -> tuple[int, ...]:
         """Numbers of the pages without a letter or digit."""
-        return tuple(page.page or 0 for page in self.pages if not _has_text(page.text))
+        return tuple(page.page or 0 for page in self.pages if not page.has_text)
 
 
 def read_pdf(file: BinaryIO, limits: PdfLimits) -> PdfText:

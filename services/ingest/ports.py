@@ -17,6 +17,7 @@ from services.ingest.model import (
     Position,
     ReadingTask,
     Replacement,
+    Settings,
     StoredDocument,
 )
 
@@ -119,12 +120,16 @@ class LibraryStore(Protocol):
         ...
 
     async def documents(
-        self, tenant: str, lane: str | None, after: Position | None, limit: int
+        self, tenant: str, lane: str | None, after: Position | None, limit: int, prefix: str = ""
     ) -> Sequence[StoredDocument]:
         """Return at most `limit` documents that stand behind `after`, or the first ones; newest first.
 
-        Raises NotFoundError with LANE_UNKNOWN.
+        Of those alone whose address begins with `prefix`. Raises NotFoundError with LANE_UNKNOWN.
         """
+        ...
+
+    async def settings(self, lanes: AbstractSet[str]) -> Settings:
+        """Return what documents of those lanes are made under now; a lane that is not there is left out."""
         ...
 
     async def delete(self, tenant: str, document_id: str) -> Deletion:

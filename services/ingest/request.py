@@ -125,6 +125,12 @@ def checked_lane(lane: str) -> str:
     return lane
 
 
+def checked_prefix(source_url_prefix: str) -> str:
+    """Return what addresses shall begin with; raise InvalidArgumentError."""
+    _check_text("source_url_prefix", source_url_prefix, MAX_SOURCE_URL)
+    return source_url_prefix
+
+
 def _check_source_url(source_url: str) -> None:
     if not source_url:
         raise InvalidArgumentError(

@@ -107,7 +107,11 @@ class IngestServicer(ingest_service_pb2_grpc.IngestServiceServicer):
     ) -> pb.ListDocumentsResponse:
         """Return a page of the caller's documents."""
         page = await self._library.documents(
-            current_principal().tenant, request.lane, request.page_size, request.page_token
+            current_principal().tenant,
+            request.lane,
+            request.page_size,
+            request.page_token,
+            request.source_url_prefix,
         )
         documents = [_document(document) for document in page.documents]
         return pb.ListDocumentsResponse(documents=documents, next_page_token=page.next_page_token)
@@ -205,6 +209,8 @@ def _response(result: IngestResult) -> pb.IngestDocumentResponse:
         chunks_removed=result.chunks_removed,
         tokens_embedded=result.tokens_embedded,
         warnings=result.warnings,
+        pages_with_text=result.pages_with_text,
+        pages_without_text=result.pages_without_text,
     )
 
 
@@ -223,6 +229,7 @@ def _document(document: StoredDocument) -> pb.Document:
         metadata=document.metadata,
         create_time=_timestamp(document.created_at),
         update_time=_timestamp(document.updated_at),
+        up_to_date=document.up_to_date,
     )
 
 

@@ -114,7 +114,7 @@ LIST_DOCUMENTS = """
 SELECT document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
   char_count, page_count, chunk_count, metadata, created_at, updated_at
 FROM attest.documents
-WHERE tenant = $1 AND (updated_at, document_id) < ($2::timestamptz, $3)
+WHERE tenant = $1 AND (updated_at, document_id) < ($2::timestamptz, $3) AND starts_with(source_url, $5)
 ORDER BY updated_at DESC, document_id DESC
 LIMIT $4
 """
@@ -123,7 +123,8 @@ LIST_DOCUMENTS_OF_LANE = """
 SELECT document_id, tenant, lane, source_url, title, media_type, version, content_sha256, settings_sha256, space_id,
   char_count, page_count, chunk_count, metadata, created_at, updated_at
 FROM attest.documents
-WHERE tenant = $1 AND (updated_at, document_id) < ($2::timestamptz, $3) AND lane = $5
+WHERE tenant = $1 AND (updated_at, document_id) < ($2::timestamptz, $3) AND starts_with(source_url, $5)
+  AND lane = $6
 ORDER BY updated_at DESC, document_id DESC
 LIMIT $4
 """

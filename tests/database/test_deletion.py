@@ -183,8 +183,8 @@ async def test_a_page_is_read_from_its_index_and_nothing_more(
     for owner in (tenant, tenant + "-other"):
         await superuser.execute(MANY_DOCUMENTS, owner, space_id, 3000)
     await superuser.execute("ANALYZE attest.documents")
-    prepare = f"PREPARE page (text, timestamptz, text, int{lane and ', text'}) AS {query}"
-    execute = f"EXECUTE page ('{tenant}', {after}, '{'f' * 32}', 51{lane})"
+    prepare = f"PREPARE page (text, timestamptz, text, int, text{lane and ', text'}) AS {query}"
+    execute = f"EXECUTE page ('{tenant}', {after}, '{'f' * 32}', 51, ''{lane})"
     async with superuser.transaction():
         await superuser.execute(f"SET LOCAL ROLE attest_writer; SET LOCAL plan_cache_mode = {mode}")
         await superuser.execute("SELECT set_config('attest.tenant', $1, true)", tenant)

@@ -221,3 +221,21 @@ async def switch(ends: Ends, server: Server, space: int) -> None:
         ends.library._library.active = ends.spaces[space]
     else:
         await activate_space(server, ends.spaces[space])
+
+
+async def test_documents_are_listed_by_what_their_address_begins_with(ends: Ends) -> None:
+    for name in ("a/1", "a_b/2", "a%/3"):
+        await ends.put(name, [name])
+
+    for prefix, expected in (("docs/a/", ["docs/a/1"]), ("docs/a_", ["docs/a_b/2"]), ("docs/a%", ["docs/a%/3"])):
+        found = await ends.library.documents(ends.tenant, None, None, 10, prefix)
+        of_lane = await ends.library.documents(ends.tenant, "default", None, 10, prefix)
+        assert [document.source_url for document in found] == expected
+        assert found == of_lane
+
+
+async def test_the_settings_of_now_are_those_of_the_lanes_asked_for(ends: Ends) -> None:
+    now = await ends.library.settings({LANE, "nowhere"})
+
+    assert now.lanes == {LANE: Lane(LANE, "Of a test.", 100, 10)}
+    assert now.space_id == ends.spaces[0]

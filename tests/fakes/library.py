@@ -150,16 +150,21 @@ class FakeLibraryStore:
             raise NotFoundError(Reason.NOT_FOUND, "There is no such document.") from None
 
     async def documents(
-        self, tenant: str, lane: str | None, after: ingest.Position | None, limit: int
+        self, tenant: str, lane: str | None, after: ingest.Position | None, limit: int, prefix: str = ""
     ) -> Sequence[ingest.StoredDocument]:
         if lane is not None and lane not in self._library.lanes:
             raise NotFoundError(Reason.LANE_UNKNOWN, "The lane is not known.")
         found = [shelf.document for (owner, _), shelf in self._library.shelves.items() if owner == tenant]
         found = [document for document in found if lane in (None, document.lane)]
+        found = [document for document in found if document.source_url.startswith(prefix)]
         found.sort(key=_place, reverse=True)
         if after is not None:
             found = [document for document in found if _place(document) < (after.updated_at, after.document_id)]
         return found[:limit]
+
+    async def settings(self, lanes: AbstractSet[str]) -> ingest.Settings:
+        known = {name: lane for name, lane in self._library.lanes.items() if name in lanes}
+        return ingest.Settings(known, self._library.active)
 
     async def delete(self, tenant: str, document_id: str) -> ingest.Deletion:
         document = await self.document(tenant, document_id)

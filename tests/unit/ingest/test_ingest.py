@@ -2,15 +2,18 @@
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from services.common.errors import AbortedError, DomainError, FailedPreconditionError, Reason, UnavailableError
 from services.ingest.ingest import IngestDocument, IngestResult
-from services.ingest.model import Chunk, EmbeddedVector, NewDocument, Outcome, Replacement
+from services.ingest.media import PDF
+from services.ingest.model import Chunk, Content, EmbeddedVector, NewDocument, Outcome, Replacement
 from services.ingest.request import IngestRequest
 from tests.fakes.ingest import CountingEmbedder, ReaderHere
 from tests.fakes.library import FakeDocumentStore, FakeVectorCache, Library
+from tests.fakes.pdf import pdf
 
 MODEL = "words"
 PAGE = "# Tea\n\nThe kettle is on the third floor.\n\n# Coffee\n\nThe grinder is on the second floor.\n"
@@ -236,3 +239,21 @@ async def test_the_same_bytes_sent_at_once_are_stored_once(library: Library, emb
 
     assert sorted(result.outcome.name for result in results) == ["CREATED"] + ["UNCHANGED"] * 4
     assert {result.document.version for result in results} == {1}
+
+
+async def test_a_paged_document_tells_how_many_pages_have_text_and_how_many_have_none(
+    library: Library, embedder: CountingEmbedder
+) -> None:
+    """F85: what cannot be searched is counted, not passed over."""
+    data = pdf(["The kettle is on the third floor.", "", "The lamp is on the second."])
+    sent = replace(request(source_url="guide.pdf"), media_type=PDF, content=Content(b"s" * 32, len(data), data))
+    first, again = await ingest(library, embedder, sent), await ingest(library, embedder, sent)
+
+    assert (first.pages_with_text, first.pages_without_text) == (2, 1)
+    assert (again.outcome, again.pages_with_text, again.pages_without_text) == (Outcome.UNCHANGED, None, None)
+
+
+async def test_a_document_without_pages_tells_of_none(library: Library, embedder: CountingEmbedder) -> None:
+    result = await ingest(library, embedder, request())
+
+    assert (result.pages_with_text, result.pages_without_text) == (None, None)

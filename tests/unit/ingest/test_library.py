@@ -209,10 +209,10 @@ async def test_a_batch_is_asked_for_and_never_the_whole_page() -> None:
         asked: list[int] = []  # noqa: RUF012  # one instance
 
         async def documents(
-            self, tenant: str, lane: str | None, after: Position | None, limit: int
+            self, tenant: str, lane: str | None, after: Position | None, limit: int, prefix: str = ""
         ) -> Sequence[StoredDocument]:
             self.asked.append(limit)
-            return await super().documents(tenant, lane, after, limit)
+            return await super().documents(tenant, lane, after, limit, prefix)
 
     store = Watched(shelves([document(n) for n in range(250)]))
     await Library(store).documents("default", "", 1000, "")

@@ -13,7 +13,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Document(_message.Message):
-    __slots__ = ("document_id", "lane", "source_url", "title", "media_type", "version", "content_sha256", "char_count", "page_count", "chunk_count", "metadata", "create_time", "update_time")
+    __slots__ = ("document_id", "lane", "source_url", "title", "media_type", "version", "content_sha256", "char_count", "page_count", "chunk_count", "metadata", "create_time", "update_time", "up_to_date")
     class MetadataEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -34,6 +34,7 @@ class Document(_message.Message):
     METADATA_FIELD_NUMBER: _ClassVar[int]
     CREATE_TIME_FIELD_NUMBER: _ClassVar[int]
     UPDATE_TIME_FIELD_NUMBER: _ClassVar[int]
+    UP_TO_DATE_FIELD_NUMBER: _ClassVar[int]
     document_id: str
     lane: str
     source_url: str
@@ -47,7 +48,8 @@ class Document(_message.Message):
     metadata: _containers.ScalarMap[str, str]
     create_time: _timestamp_pb2.Timestamp
     update_time: _timestamp_pb2.Timestamp
-    def __init__(self, document_id: _Optional[str] = ..., lane: _Optional[str] = ..., source_url: _Optional[str] = ..., title: _Optional[str] = ..., media_type: _Optional[str] = ..., version: _Optional[int] = ..., content_sha256: _Optional[str] = ..., char_count: _Optional[int] = ..., page_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., metadata: _Optional[_Mapping[str, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    up_to_date: bool
+    def __init__(self, document_id: _Optional[str] = ..., lane: _Optional[str] = ..., source_url: _Optional[str] = ..., title: _Optional[str] = ..., media_type: _Optional[str] = ..., version: _Optional[int] = ..., content_sha256: _Optional[str] = ..., char_count: _Optional[int] = ..., page_count: _Optional[int] = ..., chunk_count: _Optional[int] = ..., metadata: _Optional[_Mapping[str, str]] = ..., create_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., update_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., up_to_date: _Optional[bool] = ...) -> None: ...
 
 class IngestOutcome(_message.Message):
     __slots__ = ()
@@ -87,7 +89,7 @@ class IngestDocumentRequest(_message.Message):
     def __init__(self, lane: _Optional[str] = ..., source_url: _Optional[str] = ..., title: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class IngestDocumentResponse(_message.Message):
-    __slots__ = ("outcome", "document", "chunks_added", "chunks_kept", "chunks_removed", "tokens_embedded", "warnings")
+    __slots__ = ("outcome", "document", "chunks_added", "chunks_kept", "chunks_removed", "tokens_embedded", "warnings", "pages_with_text", "pages_without_text")
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     CHUNKS_ADDED_FIELD_NUMBER: _ClassVar[int]
@@ -95,6 +97,8 @@ class IngestDocumentResponse(_message.Message):
     CHUNKS_REMOVED_FIELD_NUMBER: _ClassVar[int]
     TOKENS_EMBEDDED_FIELD_NUMBER: _ClassVar[int]
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
+    PAGES_WITH_TEXT_FIELD_NUMBER: _ClassVar[int]
+    PAGES_WITHOUT_TEXT_FIELD_NUMBER: _ClassVar[int]
     outcome: IngestOutcome.Outcome
     document: Document
     chunks_added: int
@@ -102,7 +106,9 @@ class IngestDocumentResponse(_message.Message):
     chunks_removed: int
     tokens_embedded: int
     warnings: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, outcome: _Optional[_Union[IngestOutcome.Outcome, str]] = ..., document: _Optional[_Union[Document, _Mapping]] = ..., chunks_added: _Optional[int] = ..., chunks_kept: _Optional[int] = ..., chunks_removed: _Optional[int] = ..., tokens_embedded: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ...) -> None: ...
+    pages_with_text: int
+    pages_without_text: int
+    def __init__(self, outcome: _Optional[_Union[IngestOutcome.Outcome, str]] = ..., document: _Optional[_Union[Document, _Mapping]] = ..., chunks_added: _Optional[int] = ..., chunks_kept: _Optional[int] = ..., chunks_removed: _Optional[int] = ..., tokens_embedded: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., pages_with_text: _Optional[int] = ..., pages_without_text: _Optional[int] = ...) -> None: ...
 
 class UploadDocumentRequest(_message.Message):
     __slots__ = ("lane", "source_url", "title", "filename", "data")
@@ -154,14 +160,16 @@ class GetDocumentResponse(_message.Message):
     def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ...) -> None: ...
 
 class ListDocumentsRequest(_message.Message):
-    __slots__ = ("lane", "page_size", "page_token")
+    __slots__ = ("lane", "page_size", "page_token", "source_url_prefix")
     LANE_FIELD_NUMBER: _ClassVar[int]
     PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
     PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_URL_PREFIX_FIELD_NUMBER: _ClassVar[int]
     lane: str
     page_size: int
     page_token: str
-    def __init__(self, lane: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
+    source_url_prefix: str
+    def __init__(self, lane: _Optional[str] = ..., page_size: _Optional[int] = ..., page_token: _Optional[str] = ..., source_url_prefix: _Optional[str] = ...) -> None: ...
 
 class ListDocumentsResponse(_message.Message):
     __slots__ = ("documents", "next_page_token")
