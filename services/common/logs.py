@@ -59,7 +59,7 @@ def configure(service: str, level: str = "INFO", stream: TextIO = sys.stderr) ->
     root.handlers[:] = [handler]
     root.setLevel(level)
     # Libraries that would write what they are given when everything is to be logged.
-    for noisy in ("asyncio", "grpc", "httpx2", "httpcore2", "markdown_it", "opentelemetry"):
+    for noisy in ("asyncio", "grpc", "httpx2", "httpcore2", "markdown_it", "openai", "opentelemetry"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
     # grpc.aio logs the text of an unhandled exception; the funnel has already logged what may be kept of it.
     logging.getLogger("grpc._cython.cygrpc").setLevel(logging.CRITICAL)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from attest.ingest.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_to_server
 from services.common import logs, process
-from services.common.embedding.files import packaged_minilm
-from services.common.embedding.settings import EmbeddingSettings, packaged_embedder
+from services.common.embedding.counters import chunk_counter
+from services.common.embedding.settings import EmbeddingSettings, chosen_embedder, tokenizer_source
+from services.common.embedding.space import check_active_space
 from services.common.embedding.thresholds import thresholds_of
-from services.common.embedding.tokens import Tokens
 from services.common.postgres.pool import PoolLimits, open_pool
 from services.common.postgres.readiness import check_schema
 from services.common.postgres.schema import expected_version
@@ -48,7 +48,7 @@ class IngestSettings(EmbeddingSettings):
     ingest_connections: int = field(default=8, metadata={"least": 1, "most": 100})
     """Most connections to the database."""
     ingest_embed_threads: int = field(default=1, metadata={"least": 1, "most": 64})
-    """Threads that compute vectors."""
+    """Threads that compute vectors, where the model runs in the service."""
     ingest_reading_processes: int = field(default=1, metadata={"least": 1, "most": 64})
     """Processes that read PDFs and long texts at the same time, each of up to 1.5 GB and 60 s of a core; more wait."""
     ingest_spool_folder: str | None = None
@@ -61,17 +61,20 @@ async def run() -> None:
     logs.configure("ingest", settings.log_level)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(tracing("ingest", settings.otlp_endpoint, settings.trace_ratio))
-        model = packaged_minilm()
-        embedder = await stack.enter_async_context(packaged_embedder(settings, settings.ingest_embed_threads))
+        tokenizer = tokenizer_source(settings)
+        embedder = await stack.enter_async_context(
+            chosen_embedder(settings, settings.ingest_embed_threads, time_remaining)
+        )
         folder = Path(settings.ingest_spool_folder) if settings.ingest_spool_folder else None
-        tokens = await asyncio.to_thread(Tokens, model)
+        tokens = await asyncio.to_thread(chunk_counter, tokenizer)
         reader = await stack.enter_async_context(
-            BoundedReader(tokens, model, processes=settings.ingest_reading_processes, folder=folder)
+            BoundedReader(tokens, tokenizer, processes=settings.ingest_reading_processes, folder=folder)
         )
         database = DatabaseSettings.from_dsn(settings.writer_dsn.reveal())
         limits = PoolLimits(connections=settings.ingest_connections)
         pool = await stack.enter_async_context(open_pool(database, limits, time_remaining))
         store = PostgresDocumentStore(pool)
+        await check_active_space(store.active_space, embedder.model_name, embedder.dimensions)
         ingest_document = IngestDocument(
             store,
             PostgresVectorCache(pool),

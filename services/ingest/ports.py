@@ -33,6 +33,11 @@ class Embedder(Protocol):
 class TokenCounter(Protocol):
     """Counts tokens as the embedding model does."""
 
+    @property
+    def max_tokens(self) -> int:
+        """Most tokens that the model takes beside its special ones."""
+        ...
+
     def count(self, text: str) -> int:
         """Return the tokens of `text` without the model's special ones."""
         ...

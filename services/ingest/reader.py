@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from services.common.embedding.files import ModelFiles
+from services.common.embedding.counters import TokenizerSource
 from services.common.errors import Reason, ResourceExhaustedError
 from services.ingest.media import PDF
 from services.ingest.model import ChunkedDocument, Content, ReadingTask
@@ -48,16 +48,16 @@ class BoundedReader:
     def __init__(
         self,
         tokens: TokenCounter,
-        model: ModelFiles,
+        tokenizer: TokenizerSource,
         *,
         processes: int = 1,
         most_waiting: int = 16,
         limits: ReadingLimits = LIMITS,
         folder: Path | None = None,
     ) -> None:
-        """Take the counter for threads and the model of the same counter for processes; `folder` for large content."""
+        """Take the counter for threads and what processes make the same one of; `folder` for large content."""
         self._tokens = tokens
-        self._model = model
+        self._tokenizer = tokenizer
         self._limits = limits
         self._folder = folder
         self._most = processes + most_waiting
@@ -93,7 +93,7 @@ class BoundedReader:
             self._under_way -= 1
 
     async def _read_apart(self, content: Content, task: ReadingTask) -> ChunkedDocument:
-        reading = _Reading(content, task, self._limits, self._model, self._folder)
+        reading = _Reading(content, task, self._limits, self._tokenizer, self._folder)
         running = asyncio.get_running_loop().run_in_executor(self._threads, reading)
         try:
             done, _ = await asyncio.wait([running], timeout=self._limits.wall_seconds)
@@ -118,12 +118,17 @@ class _Reading:
     """One document in one process, to be waited for by a thread and killed from another."""
 
     def __init__(
-        self, content: Content, task: ReadingTask, limits: ReadingLimits, model: ModelFiles, folder: Path | None
+        self,
+        content: Content,
+        task: ReadingTask,
+        limits: ReadingLimits,
+        tokenizer: TokenizerSource,
+        folder: Path | None,
     ) -> None:
         self._content = content
         self._task = task
         self._limits = limits
-        self._model = model
+        self._tokenizer = tokenizer
         self._folder = folder
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
@@ -166,7 +171,7 @@ class _Reading:
     def _told(self, process: subprocess.Popen[bytes], file: BinaryIO) -> Iterable[bytes]:
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the process was started without pipes")
-        order = ReadingOrder(file.fileno(), os.getpid(), self._task, self._limits, self._model)
+        order = ReadingOrder(file.fileno(), os.getpid(), self._task, self._limits, self._tokenizer)
         with suppress(BrokenPipeError), process.stdin:
             process.stdin.write(order.encode())
         return process.stdout

@@ -33,7 +33,7 @@ def read_and_chunk(file: BinaryIO, task: ReadingTask, tokens: TokenCounter, limi
         metadata=read.metadata,
         warnings=read.warnings,
         pages=(PageText(None, read.text),),
-        chunks=chunk(read, task.lane, tokens),
+        chunks=chunk(read, task.lane, tokens, tokens.max_tokens),
     )
 
 
@@ -61,5 +61,6 @@ def _chunked_pdf(pdf: PdfText, task: ReadingTask, tokens: TokenCounter) -> Chunk
 
 def _chunks_of(page: PageText, first: int, title: str, task: ReadingTask, tokens: TokenCounter) -> Iterator[Chunk]:
     """Yield the chunks of one page: none goes on to the next, so that offsets and page number are those of the page."""
-    for ordinal, cut in enumerate(chunk(read_page(page.text, task.address, title), task.lane, tokens), first):
+    read = read_page(page.text, task.address, title)
+    for ordinal, cut in enumerate(chunk(read, task.lane, tokens, tokens.max_tokens), first):
         yield replace(cut, ordinal=ordinal, page=page.page)

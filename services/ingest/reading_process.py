@@ -18,8 +18,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
-from services.common.embedding.files import ModelFiles
-from services.common.embedding.tokens import Tokens
+from services.common.embedding.counters import TokenizerSource, as_json, chunk_counter, from_json
 from services.common.errors import DomainError, Reason, ResourceExhaustedError
 from services.ingest.model import Lane, ReadingTask
 from services.ingest.pdf import PdfLimits
@@ -56,23 +55,23 @@ class ReadingOrder:
     """Process that waits for the result."""
     task: ReadingTask
     limits: ReadingLimits
-    model: ModelFiles
+    tokenizer: TokenizerSource
 
     def encode(self) -> bytes:
         """Return the order as JSON."""
-        return json.dumps(asdict(self), default=str).encode()
+        return json.dumps({**asdict(self), "tokenizer": as_json(self.tokenizer)}, default=str).encode()
 
     @classmethod
     def decode(cls, order: bytes) -> Self:
         """Return the order of its JSON."""
         fields: dict[str, Any] = json.loads(order)
-        task, limits, model = fields["task"], fields["limits"], fields["model"]
+        task, limits = fields["task"], fields["limits"]
         return cls(
             file=fields["file"],
             parent=fields["parent"],
             task=ReadingTask(**{**task, "lane": Lane(**task["lane"])}),
             limits=ReadingLimits(**{**limits, "pdf": PdfLimits(**limits["pdf"])}),
-            model=ModelFiles(**{**model, "onnx": Path(model["onnx"]), "tokenizer": Path(model["tokenizer"])}),
+            tokenizer=from_json(fields["tokenizer"]),
         )
 
 
@@ -119,7 +118,7 @@ def _limit(what: int, most: int) -> None:
 
 def _lines(file: BinaryIO, order: ReadingOrder) -> Iterator[Line]:
     try:
-        yield from document_lines(read_and_chunk(file, order.task, Tokens(order.model), order.limits.pdf))
+        yield from document_lines(read_and_chunk(file, order.task, chunk_counter(order.tokenizer), order.limits.pdf))
     except DomainError as error:
         yield error_line(error)
     except (MemoryError, BrokenPipeError):

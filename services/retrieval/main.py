@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from attest.retrieval.v1.retrieval_service_pb2_grpc import add_RetrievalServiceServicer_to_server
 from services.common import logs, process
-from services.common.embedding.settings import EmbeddingSettings, packaged_embedder
+from services.common.embedding.settings import EmbeddingSettings, chosen_embedder
+from services.common.embedding.space import check_active_space
 from services.common.postgres.pool import PoolLimits, open_pool
 from services.common.postgres.readiness import check_schema
 from services.common.postgres.schema import expected_version
@@ -32,7 +33,7 @@ class RetrievalSettings(EmbeddingSettings):
     retrieval_connections: int = field(default=8, metadata={"least": 1, "most": 100})
     """Most connections to the database."""
     retrieval_embed_threads: int = field(default=1, metadata={"least": 1, "most": 64})
-    """Threads that compute vectors."""
+    """Threads that compute vectors, where the model runs in the service."""
 
 
 async def run() -> None:
@@ -41,11 +42,14 @@ async def run() -> None:
     logs.configure("retrieval", settings.log_level)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(tracing("retrieval", settings.otlp_endpoint, settings.trace_ratio))
-        embedder = await stack.enter_async_context(packaged_embedder(settings, settings.retrieval_embed_threads))
+        embedder = await stack.enter_async_context(
+            chosen_embedder(settings, settings.retrieval_embed_threads, time_remaining)
+        )
         database = DatabaseSettings.from_dsn(settings.reader_dsn.reveal())
         limits = PoolLimits(connections=settings.retrieval_connections)
         pool = await stack.enter_async_context(open_pool(database, limits, time_remaining))
         store = PostgresPassageStore(pool)
+        await check_active_space(store.active_space, embedder.model_name, embedder.dimensions)
         servicer = RetrievalServicer(Search(store, WindowedQueryEmbedder(embedder), embedder.model_name))
         schema = expected_version()
 

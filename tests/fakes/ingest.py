@@ -16,6 +16,8 @@ from services.ingest.reader import read_here
 class Words:
     """Counts words as tokens."""
 
+    max_tokens = 254
+
     def count(self, text: str) -> int:
         return len(text.split())
 

@@ -27,6 +27,8 @@ class Tokens:
     def __init__(self, files: ModelFiles) -> None:
         """Load the tokenizer; raise FailedPreconditionError when its file is absent, wrong or no tokenizer."""
         self._tokenizer = loaded(files.read_tokenizer(), files.name)
+        self.max_tokens: int = files.max_tokens - self._tokenizer.num_special_tokens_to_add(is_pair=False)
+        """Most tokens that the model takes beside its special ones."""
         self._by_words = _takes_words_apart(self._tokenizer)
         self._known: dict[str, int] = {}
 

@@ -31,6 +31,11 @@ class ErrorReason(_message.Message):
         SPACE_MISMATCH: _ClassVar[ErrorReason.Reason]
         CONTENT_KEY_MISMATCH: _ClassVar[ErrorReason.Reason]
         MODEL_UNAVAILABLE: _ClassVar[ErrorReason.Reason]
+        MODEL_ACCESS_DENIED: _ClassVar[ErrorReason.Reason]
+        MODEL_UNKNOWN: _ClassVar[ErrorReason.Reason]
+        MODEL_QUOTA_EXHAUSTED: _ClassVar[ErrorReason.Reason]
+        MODEL_REQUEST_REFUSED: _ClassVar[ErrorReason.Reason]
+        MODEL_REPLY_INVALID: _ClassVar[ErrorReason.Reason]
         IDENTITY_INVALID: _ClassVar[ErrorReason.Reason]
         SCOPE_MISSING: _ClassVar[ErrorReason.Reason]
         NOT_IMPLEMENTED: _ClassVar[ErrorReason.Reason]
@@ -39,6 +44,8 @@ class ErrorReason(_message.Message):
         SERVICE_BUSY: _ClassVar[ErrorReason.Reason]
         DATABASE_UNAVAILABLE: _ClassVar[ErrorReason.Reason]
         RETRIEVAL_UNAVAILABLE: _ClassVar[ErrorReason.Reason]
+        MODEL_BUSY: _ClassVar[ErrorReason.Reason]
+        MODEL_UNREACHABLE: _ClassVar[ErrorReason.Reason]
         INTERNAL: _ClassVar[ErrorReason.Reason]
         MALFORMED_REQUEST: _ClassVar[ErrorReason.Reason]
         FIELD_UNKNOWN: _ClassVar[ErrorReason.Reason]
@@ -78,6 +85,11 @@ class ErrorReason(_message.Message):
     SPACE_MISMATCH: ErrorReason.Reason
     CONTENT_KEY_MISMATCH: ErrorReason.Reason
     MODEL_UNAVAILABLE: ErrorReason.Reason
+    MODEL_ACCESS_DENIED: ErrorReason.Reason
+    MODEL_UNKNOWN: ErrorReason.Reason
+    MODEL_QUOTA_EXHAUSTED: ErrorReason.Reason
+    MODEL_REQUEST_REFUSED: ErrorReason.Reason
+    MODEL_REPLY_INVALID: ErrorReason.Reason
     IDENTITY_INVALID: ErrorReason.Reason
     SCOPE_MISSING: ErrorReason.Reason
     NOT_IMPLEMENTED: ErrorReason.Reason
@@ -86,6 +98,8 @@ class ErrorReason(_message.Message):
     SERVICE_BUSY: ErrorReason.Reason
     DATABASE_UNAVAILABLE: ErrorReason.Reason
     RETRIEVAL_UNAVAILABLE: ErrorReason.Reason
+    MODEL_BUSY: ErrorReason.Reason
+    MODEL_UNREACHABLE: ErrorReason.Reason
     INTERNAL: ErrorReason.Reason
     MALFORMED_REQUEST: ErrorReason.Reason
     FIELD_UNKNOWN: ErrorReason.Reason
