@@ -31,6 +31,7 @@ from services.ingest.upload import UploadDocument
 from tests.fakes.ingest import CountingEmbedder, Words
 from tests.fakes.library import FakeDocumentStore, FakeLibraryStore, FakeSpaceStore, FakeVectorCache, Library
 from tests.fakes.pdf import pdf
+from tests.rpc.shapes import as_told
 
 MODEL = "words"
 
@@ -60,7 +61,21 @@ class Desk:
         self.embedder = embedder
 
     async def upload(self, data: bytes, size: int = 64 * 1024, **fields: str) -> list[pb.UploadDocumentResponse]:
-        return [message async for message in self.stub.UploadDocument(pieces(data, size, **fields))]
+        messages: list[pb.UploadDocumentResponse] = []
+        await self.gather(messages, data, size, **fields)
+        return messages
+
+    async def gather(
+        self, messages: list[pb.UploadDocumentResponse], data: bytes, size: int = 64 * 1024, **fields: str
+    ) -> None:
+        """Upload and add each message as it comes, so that those before a failure are there after it."""
+
+        async def attempt() -> None:
+            messages.clear()
+            async for message in self.stub.UploadDocument(pieces(data, size, **fields)):
+                messages.append(message)  # noqa: PERF401  # what came before a failure is wanted
+
+        await as_told(attempt)
 
     def spooled(self) -> list[str]:
         """Return the open files of the folder; they have no name in it."""
@@ -103,11 +118,6 @@ async def served(folder: Path, scopes: frozenset[Scope]) -> AsyncIterator[Desk]:
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     async with served(tmp_path, frozenset(Scope)) as made:
         yield made
-
-
-async def gather(call: grpc.aio.StreamStreamCall, messages: list[pb.UploadDocumentResponse]) -> None:
-    async for message in call:
-        messages.append(message)  # noqa: PERF401  # what came before a failure is wanted
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -215,10 +225,9 @@ async def test_a_failure_after_the_first_message_is_told_in_band_too(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("services.ingest.upload._PAUSE_SECONDS", 0.0)
-    call = desk.stub.UploadDocument(pieces(pdf([""]), filename="scan.pdf"))
     messages: list[pb.UploadDocumentResponse] = []
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await gather(call, messages)
+        await desk.gather(messages, pdf([""]), filename="scan.pdf")
 
     error = error_of(caught.value)
     assert error is not None
@@ -228,10 +237,9 @@ async def test_a_failure_after_the_first_message_is_told_in_band_too(
 
 
 async def test_a_failure_before_the_first_message_is_a_status_alone(desk: Desk) -> None:
-    call = desk.stub.UploadDocument(pieces(b"\x89PNG", filename="a.png", content_type="image/png"))
     messages: list[pb.UploadDocumentResponse] = []
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await gather(call, messages)
+        await desk.gather(messages, b"\x89PNG", filename="a.png", content_type="image/png")
 
     assert messages == []
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
