@@ -30,7 +30,7 @@ class Asker:
             about = self._found(about, found, unfiltered)
             return await self._answered(question, about)
         except CallError as error:
-            return replace(about, error=error.code)
+            return replace(about, error=error.name)
 
     async def tempt(self, question: str, about: Asked) -> Asked:
         """As `ask`, for a question without gold documents: no ranking is kept."""
@@ -39,7 +39,7 @@ class Asker:
             about = replace(about, best_cosine=_best(unfiltered.passages))
             return await self._answered(question, about)
         except CallError as error:
-            return replace(about, error=error.code)
+            return replace(about, error=error.name)
 
     def _found(self, about: Asked, found: searches.SearchResponse, unfiltered: searches.SearchResponse) -> Asked:
         gold = [passage for passage in unfiltered.passages if self.doc_ids.get(passage.document_id) in about.relevant]

@@ -107,7 +107,7 @@ class Measuring:
         try:
             document_id, chunks = await self.product.ingest(shelf.lane, document)
         except CallError as error:
-            shelf.refused[document.doc_id] = error.code
+            shelf.refused[document.doc_id] = error.name
             return
         shelf.stored[document.doc_id] = document_id
         shelf.chunks[document.doc_id] = chunks

@@ -1,5 +1,6 @@
 """The report as a page of Markdown."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -45,7 +46,9 @@ def page(
 
 def _run(run: Mapping[str, Any], sets: Sequence[SetFacts]) -> list[list[str]]:
     settings = ", ".join(f"`ATTEST_{name}={value}`" for name, value in run["settings"].items()) or "the defaults"
-    refused = {one.name: len(one.refused) for one in sets if one.refused}
+    refused = [
+        f"{one.name} {reason} {count}" for one in sets for reason, count in Counter(one.refused.values()).items()
+    ]
     return [
         ["commit", ", ".join(run["commits"]) + _dirty(run["commits"])],
         ["date", run["date"]],
@@ -54,7 +57,7 @@ def _run(run: Mapping[str, Any], sets: Sequence[SetFacts]) -> list[list[str]]:
         ["model", "; ".join(f"`{name}` sha256 `{digest}`" for name, digest in run["model_sha256"].items())],
         ["machine", "; ".join(run["machine"].values())],
         ["duration", f"{run['minutes']} minutes for {len(sets)} sets, other work on the machine included"],
-        *([["refused documents", ", ".join(f"{name} {n}" for name, n in refused.items())]] if refused else []),
+        *([["refused documents", ", ".join(refused)]] if refused else []),
     ]
 
 

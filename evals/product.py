@@ -16,6 +16,7 @@ from attest.retrieval.v1 import retrieval_service_pb2 as searches
 from attest.retrieval.v1.retrieval_service_pb2_grpc import RetrievalServiceStub
 from evals.questions import Document
 from services.common.rpc.client import channel
+from services.common.rpc.status import error_of
 
 CALL_SECONDS = 30.0
 INGEST_SECONDS = 120.0
@@ -33,12 +34,12 @@ T = TypeVar("T")
 
 
 class CallError(Exception):
-    """A call failed for good; `code` is the name of its status, the message that of the service."""
+    """A call failed for good; `name` is the service's reason, or the status where none is given."""
 
-    def __init__(self, code: str, message: str) -> None:
-        """Take the canonical code and what the service says to do."""
-        super().__init__(f"{code}: {message}")
-        self.code = code
+    def __init__(self, name: str, message: str) -> None:
+        """Take the name of the failure and what the service says to do."""
+        super().__init__(f"{name}: {message}")
+        self.name = name
 
 
 class Product:
@@ -107,6 +108,7 @@ async def _patiently(call: Callable[[], Awaitable[T]]) -> T:
             return await call()
         except grpc.aio.AioRpcError as error:
             if error.code() not in _WORTH_ANOTHER or sent == _SENDS:
-                raise CallError(error.code().name, error.details() or "") from error
+                told = error_of(error)
+                raise CallError(told.reason.value if told else error.code().name, error.details() or "") from error
         await asyncio.sleep(_PAUSE_SECONDS * sent)
     raise AssertionError("the loop returns or raises")

@@ -16,6 +16,9 @@ from evals.proxy import discrimination
 from evals.storage import SetFacts
 from evals.threshold import Thresholds, thresholds
 
+WITHOUT_TEXT = "DOCUMENT_EMPTY"
+"""Reason by which a page of front matter alone is refused: it holds nothing that could be found."""
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -32,10 +35,9 @@ class Report:
 
     @property
     def failed(self) -> bool:
-        """Tell whether a call failed or a document was refused: the figures are then not of the whole set."""
-        return any(found["failed"].value > 0 for found in self.figures.values()) or any(
-            one.refused for one in self.sets
-        )
+        """Tell whether a call failed or a document with text was refused: the figures are then not of the whole set."""
+        refused = {reason for one in self.sets for reason in one.refused.values()}
+        return any(found["failed"].value > 0 for found in self.figures.values()) or bool(refused - {WITHOUT_TEXT})
 
     def json(self) -> str:
         """Return the report as JSON."""

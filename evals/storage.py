@@ -25,7 +25,7 @@ class SetFacts:
     documents: int
     chunks: int
     refused: Mapping[str, str]
-    """Code of the refusal by document."""
+    """Reason of the refusal by document."""
     questions: int
     seconds: Mapping[str, float]
     """Time of each part of the measurement."""

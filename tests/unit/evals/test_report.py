@@ -90,7 +90,8 @@ def failing(rows: list[Asked]) -> bool:
 def test_a_failed_call_or_a_refused_document_fails_the_run() -> None:
     assert not failing(ROWS)
     assert failing([asked(outcome="FAILED", error="UNAVAILABLE")])
-    assert compiled(PLAN, [replace(facts(), refused={"b1": "INVALID_ARGUMENT"})], ROWS).failed
+    assert compiled(PLAN, [replace(facts(), refused={"b1": "TEXT_MALFORMED"})], ROWS).failed
+    assert not compiled(PLAN, [replace(facts(), refused={"b1": "DOCUMENT_EMPTY"})], ROWS).failed
 
 
 def test_the_table_fits_a_wide_terminal() -> None:
