@@ -17,6 +17,8 @@ from services.common.postgres.settings import Role
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "TZ", "LD_LIBRARY_PATH", "SSL_CERT_FILE")
 _PASSED_ON_PREFIXES = ("ATTEST_", "GRPC_", "OPENBLAS_", "OMP_", "PYTHON")
+_KEPT_FOR = {"ATTEST_EMBEDDING_API_KEY": {"ingest", "retrieval"}}
+"""Secrets of the shell that only these parts are told."""
 
 
 def postgres(cluster: Cluster) -> PartSpec:
@@ -76,7 +78,7 @@ def gateway(settings: StackSettings) -> PartSpec:
         name="gateway",
         port=settings.http_port,
         argv=command(config),
-        env=_environment({}),
+        env=_environment("gateway", {}),
         cwd=folder,
         stop_seconds=10,
     )
@@ -89,16 +91,17 @@ def _service(name: str, settings: StackSettings, port: int, own: Mapping[str, st
         name=name,
         port=port,
         argv=[str(Path(sys.executable).parent / f"attest-{name}")],
-        env=_environment({f"ATTEST_{key}": str(value) for key, value in {**defaults, **own}.items()}),
+        env=_environment(name, {f"ATTEST_{key}": str(value) for key, value in {**defaults, **own}.items()}),
         cwd=settings.home,
     )
 
 
-def _environment(own: Mapping[str, str]) -> dict[str, str]:
-    """Keep what a process needs of ours; a proxy or a foreign PYTHONPATH of the shell is not its business."""
+def _environment(part: str, own: Mapping[str, str]) -> dict[str, str]:
+    """Keep what a part needs of ours; a proxy or a foreign PYTHONPATH of the shell is not its business."""
     kept = {
         key: value
         for key, value in os.environ.items()
-        if key in _PASSED_ON or (key.startswith(_PASSED_ON_PREFIXES) and key != "PYTHONPATH")
+        if (key in _PASSED_ON or (key.startswith(_PASSED_ON_PREFIXES) and key != "PYTHONPATH"))
+        and part in _KEPT_FOR.get(key, {part})
     }
     return {"GRPC_VERBOSITY": "ERROR", **kept, "PYTHONUNBUFFERED": "1", **own}

@@ -71,7 +71,8 @@ def _permanent(status: int, codes: frozenset[str]) -> DomainError:
         )
     return FailedPreconditionError(
         Reason.MODEL_REQUEST_REFUSED,
-        f"The embedding endpoint refuses the request with status {status}; check ATTEST_EMBEDDING_DIMENSIONS and the other settings of the model.",
+        f"The embedding endpoint refuses the request with status {status}; check the settings of the model, "
+        "ATTEST_EMBEDDING_DIMENSIONS among them.",
         status=status,
     )
 
