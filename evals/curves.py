@@ -12,6 +12,8 @@ GRID: NDArray[np.float64] = np.round(np.arange(0.0, 0.901, 0.01), 2)
 """Thresholds that are looked at."""
 GOLD_KEPT = 0.99
 """Share of the gold passages that a chunk filter must keep."""
+FOUND_KEPT = 0.95
+"""Share of the questions whose gold document was found that the gate's start must let through."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,8 @@ class Curves:
 
     gold_kept: NDArray[np.float64]
     """Of the answerable questions whose gold document is among ten passages: its passage stays."""
+    found_passing: NDArray[np.float64]
+    """Of the same questions: the closest passage is close enough for an answer."""
     passing: Mapping[Kind, NDArray[np.float64]]
     """By kind: the closest passage is close enough for an answer."""
 
@@ -27,10 +31,12 @@ class Curves:
 def curves(asked: Sequence[Asked]) -> Curves | None:
     """Return the curves of the questions; None where no answerable one found its gold."""
     gold = [one.gold_cosine for one in asked if one.gold_cosine is not None]
+    found = [_best(one) for one in asked if one.gold_cosine is not None]
     best = {kind: [_best(one) for one in asked if one.kind is kind] for kind in Kind}
     if not gold:
         return None
-    return Curves(_share_above(gold), {kind: _share_above(scores) for kind, scores in best.items() if scores})
+    passing = {kind: _share_above(scores) for kind, scores in best.items() if scores}
+    return Curves(_share_above(gold), _share_above(found), passing)
 
 
 def mean_of(several: Sequence[Curves]) -> Curves | None:
@@ -39,16 +45,24 @@ def mean_of(several: Sequence[Curves]) -> Curves | None:
         return None
     kinds = {kind for one in several for kind in one.passing}
     passing = {kind: np.mean([one.passing[kind] for one in several if kind in one.passing], axis=0) for kind in kinds}
-    return Curves(np.mean([one.gold_kept for one in several], axis=0), passing)
+    gold_kept = np.mean([one.gold_kept for one in several], axis=0)
+    return Curves(gold_kept, np.mean([one.found_passing for one in several], axis=0), passing)
 
 
 def chunk_filter(found: Curves) -> float:
     """Return the highest threshold that keeps `GOLD_KEPT` of the gold passages."""
-    kept = np.flatnonzero(found.gold_kept >= GOLD_KEPT)
-    return float(GRID[kept[-1]]) if kept.size else float(GRID[0])
+    return _highest(found.gold_kept >= GOLD_KEPT)
 
 
-def gate_start(found: Curves) -> float | None:
+def gate_start(found: Curves) -> float:
+    """Return the highest threshold that lets `FOUND_KEPT` of the questions through whose gold document was found.
+
+    It withholds what is far from everything and loses little that is right; what passes is checked further on.
+    """
+    return _highest(found.found_passing >= FOUND_KEPT)
+
+
+def best_cut(found: Curves) -> float | None:
     """Return the threshold that parts answerable questions from `off` ones best: Youden's J, the lowest where several.
 
     Youden, "Index for rating diagnostic tests", 1950: share kept less share let through. None without both kinds.
@@ -62,6 +76,11 @@ def gate_start(found: Curves) -> float | None:
 def at(found: Curves, threshold: float, kind: Kind) -> float | None:
     """Return the share of a kind that passes a threshold."""
     return float(found.passing[kind][int(np.searchsorted(GRID, threshold - 1e-9))]) if kind in found.passing else None
+
+
+def _highest(kept: NDArray[np.bool_]) -> float:
+    at_most = np.flatnonzero(kept)
+    return float(GRID[at_most[-1]]) if at_most.size else float(GRID[0])
 
 
 def _best(one: Asked) -> float:

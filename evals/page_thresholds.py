@@ -1,5 +1,6 @@
 """The section of the page on thresholds."""
 
+from evals.curves import FOUND_KEPT, GOLD_KEPT
 from evals.markdown import table
 from evals.threshold import Thresholds
 
@@ -14,24 +15,27 @@ def section(found: Thresholds | None) -> list[str]:
             library.name,
             str(library.chunks),
             f"{library.chunk_filter:.2f}",
-            "-" if library.gate_start is None else f"{library.gate_start:.2f}",
+            f"{library.gate_start:.2f}",
+            "-" if library.best_cut is None else f"{library.best_cut:.2f}",
             *(f"{library.passing[kind]:.3f}" if kind in library.passing else "-" for kind in kinds),
         ]
         for library in sorted(found.libraries, key=lambda library: library.chunks)
     ]
-    start = "none" if found.gate_start is None else f"{found.gate_start:.2f}"
     return [
         "## Thresholds",
         "",
-        f"Chunk filter **{found.chunk_filter:.2f}**, gate start **{start}** for the space of `{found.model}`: mean over"
-        f" the sets in `{found.language}`, searched together where they were. This command sets neither;"
-        " `python -m evals threshold` prints them.",
+        f"Chunk filter **{found.chunk_filter:.2f}**, gate start **{found.gate_start:.2f}** for the space of"
+        f" `{found.model}`: mean over the sets in `{found.language}`, searched together where they were."
+        " `python -m evals threshold --space` sets them in the space of a running stack, `--save` in what new spaces"
+        " begin with.",
         "",
         *(f"![{name}]({name})\n" for name in found.charts),
-        "The chunk filter is the highest threshold that keeps 99 % of the gold passages found among ten. The gate's"
-        " start parts answerable questions from `off` ones best (Youden's J). Libraries by size, each with its own best"
-        " values, and the share of each kind that would pass that gate:",
+        f"The chunk filter is the highest threshold that keeps {GOLD_KEPT:.0%} of the gold passages found among ten,"
+        f" the gate's start the highest that lets {FOUND_KEPT:.0%} of the questions through whose gold document was"
+        " found. *Cut* parts answerable questions from `off` ones best (Youden's J), where losing one weighs as much as"
+        " letting one through. Libraries by size, each with its own values, and the share of each kind that would pass"
+        " its gate:",
         "",
-        *table(["library", "chunks", "filter", "gate", *kinds], rows),
+        *table(["library", "chunks", "filter", "gate", "cut", *kinds], rows),
         "",
     ]

@@ -21,7 +21,7 @@ class SettingError(Exception):
 
 def save(found: Thresholds, file: Path = SHIPPED) -> None:
     """Write the thresholds as those that a new space of their model begins with; raise SettingError."""
-    values = {"min_similarity": found.chunk_filter, "gate_start": _gate_start(found)}
+    values = {"min_similarity": found.chunk_filter, "gate_start": found.gate_start}
     known = json.loads(file.read_text(encoding="utf-8")) | {found.model: values}
     lines = (f"  {json.dumps(model)}: {json.dumps(known[model])}" for model in sorted(known))
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
@@ -48,13 +48,7 @@ async def _set(stub: IngestServiceStub, found: Thresholds) -> str:
             f"These are thresholds of {found.model}, and the stack searches {searched}; measure it anew."
         )
     request = pb.SetThresholdsRequest(
-        space_id=active.space_id, min_similarity=found.chunk_filter, gate_start=_gate_start(found)
+        space_id=active.space_id, min_similarity=found.chunk_filter, gate_start=found.gate_start
     )
     await stub.SetThresholds(request, timeout=CALL_SECONDS)
     return str(active.space_id)
-
-
-def _gate_start(found: Thresholds) -> float:
-    if found.gate_start is None:
-        raise SettingError("No question without an answer was asked, so the scores give no start for the gate.")
-    return found.gate_start

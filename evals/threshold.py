@@ -23,7 +23,8 @@ class Library:
     name: str
     chunks: int
     chunk_filter: float
-    gate_start: float | None
+    gate_start: float
+    best_cut: float | None
     passing: Mapping[str, float]
     """Share of each kind of question that passes the gate's start value, by kind."""
 
@@ -35,7 +36,7 @@ class Thresholds:
     model: str
     language: str
     chunk_filter: float
-    gate_start: float | None
+    gate_start: float
     libraries: Sequence[Library]
     charts: Mapping[str, str] = field(repr=False)
     """SVG by name of the file."""
@@ -50,10 +51,9 @@ class Thresholds:
 
     def printed(self) -> str:
         """Return what to set in the embedding space."""
-        start = "unknown" if self.gate_start is None else f"{self.gate_start:.2f}"
         return (
             f"Embedding space of {self.model}, from {len(self.libraries)} libraries: "
-            f"min_similarity {self.chunk_filter:.2f}, gate_start {start}"
+            f"min_similarity {self.chunk_filter:.2f}, gate_start {self.gate_start:.2f}"
         )
 
 
@@ -103,12 +103,13 @@ def _library(name: str, scope: Scope, one: Curves, facts: Sequence[SetFacts]) ->
     own = next(fact for fact in facts if fact.name == name)
     together = own.together_chunks or sum(fact.chunks for fact in facts if fact.lang == own.lang)
     start = curves.gate_start(one)
-    passing = {} if start is None else {kind.value: curves.at(one, start, kind) for kind in one.passing}
+    passing = {kind.value: curves.at(one, start, kind) for kind in one.passing}
     return Library(
         name=f"{name}/{scope}",
         chunks=own.chunks if scope is Scope.ALONE else together,
         chunk_filter=curves.chunk_filter(one),
         gate_start=start,
+        best_cut=curves.best_cut(one),
         passing={kind: share for kind, share in passing.items() if share is not None},
     )
 

@@ -90,13 +90,3 @@ async def test_a_space_of_another_model_is_left_alone(found: Thresholds, library
 async def test_a_service_that_is_not_there_is_said(found: Thresholds, unused_tcp_port: int) -> None:
     with pytest.raises(SettingError, match=r"UNAVAILABLE|DEADLINE_EXCEEDED"):
         await set_in_space(found, f"127.0.0.1:{unused_tcp_port}")
-
-
-async def test_without_a_start_nothing_is_set(found: Thresholds, library: Library, target: str) -> None:
-    library.activate("m", 3)
-    before = list(library.spaces)
-
-    with pytest.raises(SettingError, match=r"give no start for the gate"):
-        await set_in_space(replace(found, gate_start=None), target)
-
-    assert library.spaces == before

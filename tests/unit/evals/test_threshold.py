@@ -31,12 +31,27 @@ def rows(scope: Scope = Scope.ALONE, name: str = "cities", lang: str = "en") -> 
     return [type(one)(**{**one.to_json(), "scope": scope, "set_name": name, "lang": lang}) for one in [*right, *wrong]]
 
 
-def test_the_gate_starts_where_right_and_wrong_part_best() -> None:
+def test_the_gate_starts_where_95_in_100_found_questions_pass() -> None:
+    scores = [0.30] * 5 + [0.31] + [0.60] * 94
+    made = curves.curves([asked(best_cosine=score, gold_cosine=0.2) for score in scores])
+
+    assert made is not None
+    assert curves.gate_start(made) == pytest.approx(0.31)
+
+
+def test_a_question_whose_gold_was_not_found_does_not_hold_the_gate_open() -> None:
+    made = curves.curves([asked(best_cosine=0.6), *[asked(best_cosine=0.1, gold_cosine=None)] * 9])
+
+    assert made is not None
+    assert curves.gate_start(made) == pytest.approx(0.60)
+
+
+def test_right_and_wrong_part_best_at_the_cut() -> None:
     made = curves.curves(rows())  # type: ignore[arg-type]  # rows of `asked`
 
     assert made is not None
     # from 0.31 to 0.50 all right ones pass and one wrong one of four: the lowest of them is taken
-    assert curves.gate_start(made) == pytest.approx(0.31)
+    assert curves.best_cut(made) == pytest.approx(0.31)
     assert curves.at(made, 0.31, Kind.OFF) == pytest.approx(0.25)
 
 
@@ -55,11 +70,11 @@ def test_a_passage_exactly_at_the_threshold_stays() -> None:
     assert made.gold_kept[61] == 0.0
 
 
-def test_without_wrong_questions_there_is_no_start() -> None:
+def test_without_wrong_questions_there_is_no_cut() -> None:
     made = curves.curves([asked()])
 
     assert made is not None
-    assert curves.gate_start(made) is None
+    assert curves.best_cut(made) is None
 
 
 def test_without_gold_found_there_are_no_curves() -> None:
@@ -83,13 +98,13 @@ def test_the_language_of_the_model_decides_in_its_larger_library() -> None:
     found = thresholds([facts(), facts("other", chunks=5), facts("staedte", "de", 7)], all_rows)  # type: ignore[arg-type]
 
     assert found is not None
-    assert (found.language, found.model, found.gate_start) == ("en", "m", pytest.approx(0.31))
+    assert (found.language, found.model, found.gate_start) == ("en", "m", pytest.approx(0.50))
     assert {one.name: one.chunks for one in found.libraries} == {
         "cities/alone": 10,
         "cities/together": 15,
         "staedte/alone": 7,
     }
-    assert "min_similarity 0.50, gate_start 0.31" in found.printed()
+    assert "min_similarity 0.50, gate_start 0.50" in found.printed()
     assert set(found.charts) == {"quality-gate-alone.svg", "quality-gate-together.svg", "quality-filter.svg"}
 
 
