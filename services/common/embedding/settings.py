@@ -23,8 +23,12 @@ _LONGEST_NAME = 190
 
 def endpoint_url(raw: str) -> str:
     """Read an address with `http` or `https` and no more than host, port and path; raise ValueError."""
-    parts = urlsplit(raw)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
+    try:
+        parts = urlsplit(raw)
+        is_usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # its words quote the address
+        is_usable = False
+    if not is_usable:
         raise ValueError("is not a URL such as https://api.openai.com/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise ValueError("has more than a host, a port and a path; the key belongs into ATTEST_EMBEDDING_API_KEY")
