@@ -8,9 +8,6 @@ from typing import TypeAlias
 from services.ingest.model import Chunk, EmbeddedVector, EmbeddingSpace, NewDocument
 from services.ingest.ports import Embedder, VectorCache
 
-BATCH = 32
-"""Chunks between two reports, and lost at most when an ingest is cut off: a second or two of work."""
-
 Report: TypeAlias = Callable[[int, int], Awaitable[None]]
 """Hears how many chunks have a vector by now, and how many there are to embed."""
 
@@ -42,7 +39,7 @@ class ResumedEmbedding:
         vectors = await self._kept(chunks)
         waiting = iter([(key, chunk) for key, chunk in chunks.items() if key not in vectors])
         tokens = 0
-        while batch := dict(islice(waiting, BATCH)):
+        while batch := dict(islice(waiting, self._embedder.batch)):
             await report(len(vectors), len(chunks))
             made = await self._embedder.embed([chunk.embedding_text for chunk in batch.values()])
             embedded = dict(zip(batch, made, strict=True))
@@ -54,4 +51,4 @@ class ResumedEmbedding:
         return Embedded(vectors, tokens)
 
     async def _kept(self, chunks: Mapping[str, Chunk]) -> dict[str, EmbeddedVector]:
-        return dict(await self._cache.get(*self._place, list(chunks))) if len(chunks) > BATCH else {}
+        return dict(await self._cache.get(*self._place, list(chunks))) if len(chunks) > self._embedder.batch else {}

@@ -25,6 +25,11 @@ from services.ingest.model import (
 class Embedder(Protocol):
     """Makes vectors of one embedding space."""
 
+    @property
+    def batch(self) -> int:
+        """Texts that a call should hold: a second or two of work, lost at most when an ingest is cut off."""
+        ...
+
     async def embed(self, texts: Sequence[str]) -> Sequence[EmbeddedVector]:
         """Return one vector per text, in order; raise InvalidArgumentError on a text over the token limit."""
         ...

@@ -25,6 +25,8 @@ class Words:
 class CountingEmbedder:
     """Makes a vector of each text and remembers the texts; may be told to be cut off after some."""
 
+    batch = 32
+
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.batches: list[int] = []

@@ -17,6 +17,8 @@ from services.common.embedding.sentence_vectors import Span, pack
 from services.common.errors import Reason, ResourceExhaustedError
 from services.common.vectors import EmbeddedVector, Vector
 
+_BATCH = 32
+
 _log = logging.getLogger(__name__)
 
 A = TypeVar("A")
@@ -81,6 +83,11 @@ class OnnxEmbedder:
     def dimensions(self) -> int:
         """Length of the vectors."""
         return self._loaded.dimensions
+
+    @property
+    def batch(self) -> int:
+        """Texts that a call should hold: a second or two of work."""
+        return _BATCH
 
     def count(self, text: str) -> int:
         """Return the tokens of `text` without the model's special ones, on the calling thread."""

@@ -8,7 +8,7 @@ from typing import Self
 
 from services.common.embedding.counters import WholeTokens
 from services.common.embedding.openai_batches import batches
-from services.common.embedding.openai_model import Endpoint, HostedModel
+from services.common.embedding.openai_model import Endpoint, HostedModel, RequestLimits
 from services.common.embedding.openai_requests import OpenAiRequests
 from services.common.embedding.patience import Patience
 from services.common.embedding.sentence_vectors import Span
@@ -16,6 +16,10 @@ from services.common.errors import InvalidArgumentError, Reason, ResourceExhaust
 from services.common.text import is_well_formed
 from services.common.vectors import EmbeddedVector, Vector
 
+_INPUTS = 64
+"""Texts that a request should hold: the way there and back is shared by them, and the reply is read in milliseconds."""
+_FEWEST_INPUTS = 16
+"""Texts for which another request is not worth its way."""
 _CHARACTERS_PER_TOKEN = 128
 """Longest token of cl100k_base: what has more characters than that for each token need not be counted."""
 
@@ -78,6 +82,11 @@ class OpenAiEmbedder:
         """Tokens that the endpoint counted since the start: what it is paid for."""
         return self._requests.tokens_used
 
+    @property
+    def batch(self) -> int:
+        """Texts that a call should hold: a request of good size for each connection."""
+        return self._at_once * _INPUTS
+
     def count(self, text: str) -> int:
         """Return the tokens of `text` without the model's special ones, on the calling thread."""
         return self._counter.count(text)
@@ -100,7 +109,7 @@ class OpenAiEmbedder:
         if sentences is not None and len(sentences) != len(texts):
             raise ValueError("sentences are those of other texts: one list is shorter")
         with self._admitted():
-            waiting = batches(await asyncio.to_thread(self._checked, texts), self._model.limits)
+            waiting = batches(await asyncio.to_thread(self._checked, texts), self._limits(len(texts)))
             found: dict[int, EmbeddedVector] = {}
             try:
                 async with asyncio.TaskGroup() as group:
@@ -118,6 +127,12 @@ class OpenAiEmbedder:
             rows = await self._requests.passages([texts[position] for position in batch])
             for position, vector in zip(batch, rows, strict=True):
                 found[position] = EmbeddedVector(vector, None)
+
+    def _limits(self, texts: int) -> RequestLimits:
+        """Return the endpoint's limits, lowered so that a call's texts are shared out to all connections."""
+        limits = self._model.limits
+        share = max(-(-texts // self._at_once), _FEWEST_INPUTS)
+        return RequestLimits(min(limits.inputs, share), limits.tokens)
 
     def _checked(self, texts: Sequence[str]) -> list[int]:
         """Return the tokens of each text, special ones included; raise InvalidArgumentError on one that cannot pass."""

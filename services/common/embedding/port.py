@@ -36,6 +36,11 @@ class TextEmbedder(Protocol):
         """Longest text in tokens, the model's special ones included."""
         ...
 
+    @property
+    def batch(self) -> int:
+        """Texts that a call should hold: a second or two of work."""
+        ...
+
     def count(self, text: str) -> int:
         """Return the tokens of `text` without the model's special ones, on the calling thread."""
         ...

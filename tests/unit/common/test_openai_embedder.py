@@ -82,13 +82,13 @@ async def test_the_length_of_an_unknown_model_is_learned_at_start() -> None:
 
 async def test_each_request_keeps_all_three_limits_and_no_text_is_lost(fake: FakeOpenAi) -> None:
     """F69; the fake refuses a request that is over one of them."""
-    texts = ["word " * (index % 7 * 900 + 1) + str(index) for index in range(150)]
-    async with embedding(fake) as embedder:
+    texts = [f"{index} " + "word " * (index % 7 * 900 + 1) for index in range(150)] + ["a"] * 3000
+    async with embedding(fake, connections=1) as embedder:
         vectors = await embedder.embed(texts)
 
     sizes = [sum(map(fakes.tokens_of, body["input"])) for body in fake.bodies]
-    assert len(sizes) > 1
-    assert max(sizes) <= fakes.MOST_REQUEST_TOKENS
+    assert max(sizes) > 0.9 * fakes.MOST_REQUEST_TOKENS
+    assert max(len(body["input"]) for body in fake.bodies) == fakes.MOST_INPUTS
     assert sorted(fake.texts) == sorted(texts)
     expected = [fakes.vector_of(text, 1536) for text in texts]
     np.testing.assert_allclose([embedded.vector for embedded in vectors], expected, atol=1e-6)
@@ -102,6 +102,13 @@ async def test_texts_go_out_with_their_like_and_so_many_at_a_time_as_the_endpoin
     lengths = sorted([len(text) for text in body["input"]] for body in fake.bodies)
     assert [len(of_one) for of_one in lengths] == [10] * 4
     assert all(max(shorter) <= min(longer) for shorter, longer in pairwise(lengths))
+
+
+async def test_a_batch_is_shared_out_to_all_connections(fake: FakeOpenAi, embedder: OpenAiEmbedder) -> None:
+    await embedder.embed([f"text {index}" for index in range(embedder.batch)])
+    await embedder.embed(["a few", "more"])
+
+    assert [len(body["input"]) for body in fake.bodies] == [64, 64, 64, 64, 2]
 
 
 async def test_no_more_requests_are_under_way_than_connections(fake: FakeOpenAi) -> None:
