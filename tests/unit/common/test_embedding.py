@@ -1,4 +1,4 @@
-"""The embedding adapter, on the real model."""
+"""The embedding adapter, on the real model; what it shares with hosted ones is in test_embedder_contract.py."""
 
 import asyncio
 import dataclasses
@@ -20,9 +20,7 @@ from services.common.embedding.precision import Precision
 from services.common.embedding.sentence_vectors import unpack
 from services.common.errors import (
     FailedPreconditionError,
-    InvalidArgumentError,
     Reason,
-    ResourceExhaustedError,
 )
 
 CHUNK = "A passage of some length that keeps the model busy for a while. " * 18
@@ -113,26 +111,6 @@ async def test_nothing_past_128_tokens_is_cut_off(embedder: OnnxEmbedder) -> Non
     assert float(plain.vector @ ended.vector) < 0.999
 
 
-async def test_256_tokens_pass_and_257_are_refused(embedder: OnnxEmbedder) -> None:
-    await embedder.embed_query("word " * 254)
-
-    with pytest.raises(InvalidArgumentError) as raised:
-        await embedder.embed(["fine", "word " * 255])
-    assert raised.value.reason is Reason.TEXT_TOO_LONG_FOR_MODEL
-    assert raised.value.metadata == {"tokens": "257", "maxTokens": "256"}
-
-
-@pytest.mark.parametrize("text", ["a\0b", "\ud800"])
-async def test_malformed_text_is_refused(embedder: OnnxEmbedder, text: str) -> None:
-    with pytest.raises(InvalidArgumentError) as raised:
-        await embedder.embed_query(text)
-    assert raised.value.reason is Reason.TEXT_MALFORMED
-
-
-async def test_a_special_token_in_a_text_is_only_text(embedder: OnnxEmbedder) -> None:
-    assert embedder.count("[SEP]") > 1
-
-
 async def test_sentences_come_packed_from_the_same_pass(embedder: OnnxEmbedder) -> None:
     texts, spans = ["One is here. Two is there.", "Three."], [[(0, 13), (13, 26)], [(0, 6)]]
     plain = await embedder.embed(texts)
@@ -143,11 +121,6 @@ async def test_sentences_come_packed_from_the_same_pass(embedder: OnnxEmbedder) 
         np.testing.assert_array_equal(alone.vector, beside.vector)
         unpacked, rows = unpack(beside.sentence_vectors or b"", 384)
         assert (unpacked, rows.shape) == (expected, (len(expected), 384))
-
-
-async def test_spans_for_other_texts_are_refused(embedder: OnnxEmbedder) -> None:
-    with pytest.raises(ValueError, match="shorter"):
-        await embedder.embed(["one", "two"], [[(0, 3)]])
 
 
 async def test_both_precisions_make_vectors_of_one_space(embedder: OnnxEmbedder) -> None:
@@ -165,38 +138,6 @@ async def test_a_vector_by_integers_does_not_depend_on_its_neighbours_either() -
         among = await by_integers.embed([CHUNK, "a question", "short"])
 
         np.testing.assert_array_equal(alone, among[1].vector)
-
-
-async def test_no_texts_give_no_vectors(embedder: OnnxEmbedder) -> None:
-    assert await embedder.embed([]) == []
-
-
-async def test_the_event_loop_goes_on_while_texts_are_embedded(embedder: OnnxEmbedder) -> None:
-    turns = 0
-    work = asyncio.create_task(embedder.embed([CHUNK] * 4))
-    while not work.done():
-        turns += 1
-        await asyncio.sleep(0)
-
-    assert turns > 100
-
-
-async def test_too_many_calls_are_refused_and_the_rest_is_served() -> None:
-    async with OnnxEmbedder(packaged_minilm(), max_calls=2) as embedder:
-        answers = await asyncio.gather(*(embedder.embed_query("q") for _ in range(3)), return_exceptions=True)
-
-        assert [type(answer) for answer in answers] == [np.ndarray, np.ndarray, ResourceExhaustedError]
-        await embedder.embed_query("served again")
-
-
-async def test_a_cancelled_call_leaves_the_pool_usable(embedder: OnnxEmbedder) -> None:
-    for _ in range(3):
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.01):
-                await embedder.embed([CHUNK] * 50)
-
-    async with asyncio.timeout(10):
-        await embedder.embed_query("still there")
 
 
 async def test_a_question_does_not_wait_for_all_texts(embedder: OnnxEmbedder) -> None:
