@@ -25,7 +25,8 @@ def section(found: Thresholds | None) -> list[str]:
         "## Thresholds",
         "",
         f"Chunk filter **{found.chunk_filter:.2f}**, gate start **{found.gate_start:.2f}** for the space of"
-        f" `{found.model}`: mean over the sets in `{found.language}`, searched together where they were."
+        f" `{found.model}`, from means over the sets in `{found.language}`: the gate's from all sets searched together,"
+        " the filter the lower one of alone and together, since what it drops nobody sees again."
         " `python -m evals threshold --space` sets them in the space of a running stack, `--save` in what new spaces"
         " begin with.",
         "",

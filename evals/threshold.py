@@ -65,8 +65,9 @@ def of_folder(work: Path) -> Thresholds | None:
 def thresholds(facts: Sequence[SetFacts], asked: Sequence[Asked]) -> Thresholds | None:
     """Return the thresholds; None where no question found its gold document.
 
-    They are the means over the sets of the model's language, searched together where they were: the larger library is
-    closer to life. Each set counts the same.
+    They are read from means over the sets of the model's language, each counting the same. The gate is set for sets
+    searched together where they were, since the larger library is closer to life; the filter for the libraries, alone
+    or together, that lose more by it, since what it drops nobody sees again and nobody is told.
     """
     by_library = _by_library(asked)
     found = {key: made for key, rows in by_library.items() if (made := curves.curves(rows)) is not None}
@@ -76,13 +77,15 @@ def thresholds(facts: Sequence[SetFacts], asked: Sequence[Asked]) -> Thresholds 
     language = MODEL_LANGUAGE if MODEL_LANGUAGE in languages.values() else facts[0].lang
     scopes = {scope: curves.mean_of(_of(found, languages, language, scope)) for scope in Scope}
     decisive = scopes[Scope.TOGETHER] or scopes[Scope.ALONE] or next(iter(found.values()))
+    chunk_filter = min(curves.chunk_filter(one) for one in (*scopes.values(), decisive) if one)
+    gate_start = curves.gate_start(decisive)
     return Thresholds(
         model=str(facts[0].space.get("model", "")),
         language=language,
-        chunk_filter=curves.chunk_filter(decisive),
-        gate_start=curves.gate_start(decisive),
+        chunk_filter=chunk_filter,
+        gate_start=gate_start,
         libraries=[_library(name, scope, one, facts) for (name, scope), one in found.items()],
-        charts=_charts(found, languages, language, scopes, decisive),
+        charts=_charts(found, languages, language, scopes, (chunk_filter, gate_start)),
     )
 
 
@@ -119,11 +122,11 @@ def _charts(
     languages: Mapping[str, str],
     language: str,
     scopes: Mapping[Scope, Curves | None],
-    decisive: Curves,
+    chosen: tuple[float, float],
 ) -> dict[str, str]:
     xs = GRID.tolist()
     charts: dict[str, str] = {}
-    start = curves.gate_start(decisive)
+    kept_from, start = chosen
     for scope, one in scopes.items():
         if one is not None:
             lines = {kind.value: one.passing[kind].tolist() for kind in Kind if kind in one.passing}
@@ -135,5 +138,5 @@ def _charts(
         if (mean := curves.mean_of(_of(found, languages, lang, Scope.ALONE))) is not None
     }
     title = "Gold passages that stay, by language"
-    charts["quality-filter.svg"] = chart(title, "chunk filter, cosine", xs, kept, curves.chunk_filter(decisive))
+    charts["quality-filter.svg"] = chart(title, "chunk filter, cosine", xs, kept, kept_from)
     return charts

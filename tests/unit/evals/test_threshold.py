@@ -108,6 +108,14 @@ def test_the_language_of_the_model_decides_in_its_larger_library() -> None:
     assert set(found.charts) == {"quality-gate-alone.svg", "quality-gate-together.svg", "quality-filter.svg"}
 
 
+def test_the_filter_is_that_of_the_library_that_would_lose_more() -> None:
+    far = [type(one)(**{**one.to_json(), "gold_cosine": 0.2}) for one in rows() if one.kind is Kind.ANSWERABLE]  # type: ignore[attr-defined]
+    found = thresholds([facts()], [*far, *rows(Scope.TOGETHER)])  # type: ignore[list-item]
+
+    assert found is not None
+    assert (found.chunk_filter, found.gate_start) == (pytest.approx(0.20), pytest.approx(0.50))
+
+
 def test_a_chart_is_well_formed_and_keeps_names_as_text() -> None:
     made = chart("a < b", "x & y", [0.0, 0.5, 0.9], {"<script>": [1.0, 0.5, 0.0]}, 0.42)
     root = ET.fromstring(made)  # noqa: S314  # made here
