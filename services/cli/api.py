@@ -29,6 +29,11 @@ class ApiError(Exception):
         """Tell whether nobody listened at all."""
         return self.reason == "GATEWAY_UNREACHABLE"
 
+    @property
+    def passes(self) -> bool:
+        """Tell whether the same call may go well a little later."""
+        return self.status in (0, 429, 503) or self.code in ("ABORTED", "UNAVAILABLE", "DEADLINE_EXCEEDED")
+
 
 class Api:
     """Calls the gateway and waits for the whole answer; each method raises ApiError."""
@@ -53,14 +58,21 @@ class Api:
         """Find passages."""
         return self._call("POST", "/api/search", json={"query": query, **options})
 
-    def documents(self, lane: str | None = None, page_size: int = 1000) -> Iterator[dict[str, Any]]:
-        """Yield the documents of a lane or of all, newest first, page by page."""
+    def documents(
+        self, lane: str | None = None, page_size: int = 1000, source_url_prefix: str = ""
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the documents of a lane or of all, newest first, page by page; by what their address begins with."""
         token = ""
         while True:
-            asked = {"lane": lane, "page_size": page_size, "page_token": token}
+            asked = {
+                "lane": lane,
+                "page_size": page_size,
+                "page_token": token,
+                "source_url_prefix": source_url_prefix,
+            }
             page = self._call("GET", "/api/documents", params={key: value for key, value in asked.items() if value})
-            yield from page["documents"]
-            token = page["next_page_token"]
+            yield from page.get("documents", [])
+            token = page.get("next_page_token", "")
             if not token:
                 return
 

@@ -4,13 +4,14 @@ import asyncio
 import random
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
 from services.cli.api import ApiError, Progress
 from services.cli.collect import Found
+from services.cli.content import unreadable
 
 WAIT_SECONDS = 180.0
 """How long a file waits in all for a budget or a service that is busy."""
@@ -28,17 +29,20 @@ class Outcome(StrEnum):
     REPLACED = "REPLACED"
     UNCHANGED = "UNCHANGED"
     FAILED = "FAILED"
+    PRUNED = "PRUNED"
+    """Its file is gone, and so is the document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A file that was dealt with: the service's result, or the error."""
+    """A file that was dealt with: the service's result, or the error; and how long it took, waits included."""
 
     path: Path
     source_url: str
     outcome: Outcome
     result: dict[str, Any] = field(default_factory=dict)
     error: ApiError | None = None
+    seconds: float = 0.0
 
 
 class Sends(Protocol):
@@ -81,7 +85,8 @@ class Batch:
         for file in queue:
             if self.gave_up:
                 return
-            done = await self._deal_with(sender, file)
+            began = time.monotonic()
+            done = replace(await self._deal_with(sender, file), seconds=time.monotonic() - began)
             self.done.append(done)
             self.observer.finished(done, file)
 
@@ -93,9 +98,7 @@ class Batch:
                 self.gave_up = error
             return Done(file.path, file.source_url, Outcome.FAILED, error=error)
         except OSError as error:
-            why = error.strerror or "it cannot be read"
-            refused = ApiError(0, "FAILED_PRECONDITION", "FILE_UNREADABLE", f"The file could not be read: {why}.")
-            return Done(file.path, file.source_url, Outcome.FAILED, error=refused)
+            return Done(file.path, file.source_url, Outcome.FAILED, error=unreadable(error))
         return Done(file.path, file.source_url, Outcome(result["outcome"]), result)
 
     async def _send_patiently(self, sender: Sends, file: Found) -> dict[str, Any]:

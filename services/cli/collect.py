@@ -17,6 +17,8 @@ ENDINGS = {
     ".pdf": "application/pdf",
 }
 """Endings that are ingested, in any case, and the media type of each."""
+HIDDEN = "hidden"
+"""Why a file was left out whose name begins with a dot."""
 _WILD = frozenset("*?[")
 
 
@@ -38,6 +40,15 @@ class Found:
         return ENDINGS[self.path.suffix.lower()]
 
 
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder that the call names."""
+
+    path: Path
+    prefix: str
+    """What the addresses of all below it begin with: empty, or with a slash at its end."""
+
+
 @dataclass(slots=True)
 class Collection:
     """What was found: files to ingest in the order met, and what was left out and why."""
@@ -47,6 +58,8 @@ class Collection:
     unreadable: list[tuple[Path, str]] = field(default_factory=list)
     named: set[Path] = field(default_factory=set)
     """Files that the call names itself, rather than a folder or a pattern that they are in."""
+
+    folders: list[Folder] = field(default_factory=list)
 
     @property
     def missed(self) -> list[tuple[Path, str]]:
@@ -65,12 +78,27 @@ def collect(paths: Iterable[str], base: Path | None = None) -> Collection:
     seen: set[str] = set()
     for path in paths:
         for start, root in _starts(path):
-            if os.path.lexists(path) and not start.is_dir():
-                collection.named.add(start)
+            top = base.resolve() if base else root.parent
+            if os.path.lexists(path):
+                _name(start, top, collection)
             for file in _walk(start, collection):
-                _take(file, base.resolve() if base else root.parent, collection, seen)
+                _take(file, top, collection, seen)
     _refuse_same_address(collection.files)
     return collection
+
+
+def _name(start: Path, top: Path, collection: Collection) -> None:
+    if not start.is_dir():
+        collection.named.add(start)
+        return
+    below = address(_below(start, top))
+    collection.folders.append(Folder(start, f"{below}/" if below else ""))
+
+
+def _below(path: Path, top: Path) -> Path:
+    if not path.is_relative_to(top):
+        raise PathError(f"{path} is not below {top}; choose another --base.")
+    return path.relative_to(top)
 
 
 def _starts(given: str) -> Iterator[tuple[Path, Path]]:
@@ -128,7 +156,7 @@ def _walk(start: Path, collection: Collection) -> Iterator[Path]:
         for entry in _entries(folder, collection):
             path = Path(entry.path)
             if entry.name.startswith("."):
-                collection.skipped.append((path, "hidden"))
+                collection.skipped.append((path, HIDDEN))
             elif entry.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(inside):
                 collection.skipped.append((path, "a link that leads out of the folder"))
             elif _is_folder(entry):
@@ -169,9 +197,7 @@ def _take(file: Path, top: Path, collection: Collection, seen: set[str]) -> None
     if not S_ISREG(status.st_mode):
         collection.skipped.append((file, "a folder" if S_ISDIR(status.st_mode) else "not a regular file"))
         return
-    if not file.is_relative_to(top):
-        raise PathError(f"{file} is not below {top}; choose another --base.")
-    collection.files.append(Found(file, address(file.relative_to(top)), status.st_size))
+    collection.files.append(Found(file, address(_below(file, top)), status.st_size))
 
 
 def _refuse_same_address(files: Iterable[Found]) -> None:

@@ -1,27 +1,25 @@
 """`attest ingest`: files, folders and patterns into the library."""
 
-import asyncio
-import time
 from pathlib import Path
 
 import click
 
 from services.cli.api import ApiError
-from services.cli.batch import Batch, Outcome
+from services.cli.batch import Outcome
 from services.cli.calls import described, exit_code
 from services.cli.collect import Collection, PathError, collect
 from services.cli.console import Exit, fail, print_json
-from services.cli.progress import Bar
 from services.cli.report import Report, print_report
-from services.cli.sender import Sender
+from services.cli.run import Run
 from services.cli.stack.settings import DoorSettings
 from services.common.settings import from_environment
 
+JOBS = 2
 EPILOG = """\b
 Exit codes:
   0    all files are in the library
   1    some failed, or none of the files named is a document; they are named
-  2    called wrongly, or a path is not there
+  2    called wrongly, a path is not there, or --yes is missing for --prune
   3    the stack is not up
   130  stopped by Ctrl-C; run it again to go on
 """
@@ -35,32 +33,51 @@ Exit codes:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder that addresses are relative to.  [default: above the folder given]",
 )
-@click.option("--jobs", type=click.IntRange(1, 8), default=2, show_default=True, help="Files at a time.")
+@click.option("--jobs", type=click.IntRange(1, 8), default=JOBS, show_default=True, help="Files at a time.")
+@click.option("--prune", is_flag=True, help="Delete the documents of the folders given whose files are gone.")
+@click.option("--yes", is_flag=True, help="Do not ask before --prune deletes.")
+@click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
 @click.option("-v", "--verbose", is_flag=True, help="Name what was skipped.")
 def ingest(
-    paths: tuple[str, ...], lane: str | None, base: Path | None, jobs: int, as_json: bool, verbose: bool
+    paths: tuple[str, ...],
+    lane: str | None,
+    base: Path | None,
+    jobs: int,
+    prune: bool,
+    yes: bool,
+    dry_run: bool,
+    as_json: bool,
+    verbose: bool,
 ) -> None:
     """Ingest documents: .md, .markdown, .txt and .pdf.
 
     A PATH is a file, a folder with all below it, or a pattern such as 'notes/**/*.md'. Hidden files are skipped, and
-    so are links that lead out of the folder. The same bytes again change nothing; a changed file replaces its old
-    version whole.
+    so are links that lead out of the folder. Files that the library has already are not sent again; a changed file
+    replaces its old version whole.
 
     A document's address begins with the name of the folder given: `attest ingest docs` stores docs/tea.md. Of a file
     it is the folder that the file lies in, of a pattern the folder before the first wildcard.
+
+    With --prune the library follows deletions too: a document of the lane below a folder given goes when its file has
+    gone. What would go is shown first, and nothing else is touched.
     """
-    settings = from_environment(DoorSettings)
-    try:
-        collection = collect(paths, base)
-    except PathError as error:
-        fail(str(error), Exit.WRONG_CALL)
-    report, lost = ingest_files(settings.gateway_url, collection, lane, jobs)
+    run = Run(from_environment(DoorSettings).gateway_url, _collected(paths, base, prune=prune), lane, jobs)
+    with run.ended_early():
+        run.compare(prune_too=prune)
+        if dry_run:
+            run.foresee()
+        else:
+            if prune:
+                run.ask(yes=yes)
+            run.send()
+            run.delete()
+    report = run.report
     if as_json:
         print_json(report.as_json())
     else:
         print_report(report, verbose=verbose)
-    _exit(report, lost)
+    _exit(report, run.gave_up)
 
 
 def ingest_files(url: str, collection: Collection, lane: str | None, jobs: int) -> tuple[Report, ApiError | None]:
@@ -68,33 +85,36 @@ def ingest_files(url: str, collection: Collection, lane: str | None, jobs: int) 
 
     Ctrl-C ends it early and is noted in the report.
     """
-    began = time.monotonic()
-    interrupted = False
-    with Bar(collection.files) as bar:
-        batch = Batch(bar)
-        try:
-            asyncio.run(_run(batch, url, collection, lane, jobs))
-        except KeyboardInterrupt:
-            interrupted = True
-        except ApiError as error:
-            batch.gave_up = error
-    return Report(collection, batch.done, time.monotonic() - began, interrupted), batch.gave_up
+    run = Run(url, collection, lane, jobs)
+    with run.ended_early():
+        run.compare()
+        run.send()
+    return run.report, run.gave_up
 
 
-async def _run(batch: Batch, url: str, collection: Collection, lane: str | None, jobs: int) -> None:
-    async with Sender.at(url, lane) as sender:
-        await sender.reach()
-        await batch.run(sender, collection.files, jobs)
+def _collected(paths: tuple[str, ...], base: Path | None, *, prune: bool) -> Collection:
+    try:
+        collection = collect(paths, base)
+    except PathError as error:
+        fail(str(error), Exit.WRONG_CALL)
+    if prune and not collection.folders:
+        fail("--prune needs a folder: documents below it whose files are gone are deleted.", Exit.WRONG_CALL)
+    return collection
 
 
 def _exit(report: Report, lost: ApiError | None) -> None:
     if report.interrupted:
         fail(
-            f"stopped; {report.left} of {len(report.collection.files)} files are left. Each document is in the library"
-            " whole or not at all; run the same command again to go on.",
+            f"stopped; {report.left} of {len(report.collection.files)} files are left{_left_to_prune(report)}."
+            " Each document is in the library whole or not at all; run the same command again to go on.",
             Exit.INTERRUPTED,
         )
     if lost:
-        fail(f"{described(lost)} Run the same command again to go on.", exit_code(lost))
+        again = " Run the same command again to go on." if lost.passes else ""
+        fail(f"{described(lost)}{again}", exit_code(lost))
     missed = not report.collection.files and report.collection.missed
     raise SystemExit(Exit.FAILED if report.count(Outcome.FAILED) or missed else Exit.OK)
+
+
+def _left_to_prune(report: Report) -> str:
+    return f", and {report.not_pruned} documents to prune" if report.not_pruned else ""

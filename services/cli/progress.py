@@ -1,13 +1,37 @@
-"""The progress bar of an ingest: bytes of the files that are done, and the time that is left."""
+"""The progress bars of an ingest: bytes compared, then bytes of the files that are done, and the time that is left."""
 
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
 from types import TracebackType
 from typing import Self
 
-from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TaskProgressColumn,
+    TextColumn,
+    TimeRemainingColumn,
+)
+from rich.text import Text
 
 from services.cli.batch import Done
 from services.cli.collect import Found
 from services.cli.console import console
+from services.cli.eta import Work
+
+
+@contextmanager
+def comparing() -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal how many bytes are compared with what is stored; yield what hears of them."""
+    out = console(stderr=True)
+    columns = (TextColumn("Comparing"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
+        task = progress.add_task("files", total=None)
+        yield lambda done, of: progress.update(task, completed=done, total=of)
 
 
 class Bar:
@@ -17,15 +41,16 @@ class Bar:
     upload it counts the part of its chunks that the service reports as embedded.
     """
 
-    def __init__(self, files: list[Found]) -> None:
-        """Prepare a bar on stderr, so that stdout holds the result alone."""
+    def __init__(self, files: Sequence[Found], is_new: Callable[[Found], bool]) -> None:
+        """Prepare a bar on stderr, so that stdout holds the result alone; `is_new` tells of each file."""
         out = console(stderr=True)
+        self._work = Work(files, is_new, time.monotonic)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
             TaskProgressColumn(),
             TextColumn("{task.fields[files]} files"),
-            TimeRemainingColumn(),
+            _TimeLeft(self._work),
         )
         self._progress = Progress(*columns, console=out, transient=True, disable=not out.is_terminal)
         self._count = len(files)
@@ -48,6 +73,7 @@ class Bar:
 
     def progressed(self, file: Found, part: float) -> None:
         """Note which part of a file is done, 0 to 1."""
+        self._work.progressed(file, part)
         self._parts[file.source_url] = _weight(file) * min(max(part, 0.0), 1.0)
         self._show("Ingesting")
 
@@ -57,6 +83,7 @@ class Bar:
 
     def finished(self, done: Done, file: Found) -> None:
         """Note that a file was dealt with, well or not."""
+        self._work.finished(file, done)
         self._parts.pop(file.source_url, None)
         self._finished += 1
         self._finished_bytes += _weight(file)
@@ -66,6 +93,21 @@ class Bar:
         completed = self._finished_bytes + sum(self._parts.values())
         files = f"{self._finished}/{self._count}"
         self._progress.update(self._task, description=doing, completed=completed, files=files)
+
+
+class _TimeLeft(ProgressColumn):
+    """The time that the work still takes, which goes down between two files as well."""
+
+    max_refresh = 0.5
+
+    def __init__(self, work: Work) -> None:
+        super().__init__()
+        self._work = work
+
+    def render(self, task: Task) -> Text:
+        seconds = self._work.seconds_left()
+        shown = "-:--:--" if seconds is None else str(timedelta(seconds=round(seconds)))
+        return Text(shown, style="progress.remaining")
 
 
 def _weight(file: Found) -> int:

@@ -1,6 +1,7 @@
 """What `attest ingest` says at the end: a table for a person, one document for a machine."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -8,14 +9,21 @@ from rich.table import Table
 
 from services.cli.api import ApiError
 from services.cli.batch import Done, Outcome
-from services.cli.collect import Collection
+from services.cli.collect import HIDDEN, Collection
 from services.cli.console import console, wrapped
 from services.cli.printable import one_line
 
-_COUNTED = ("chunks_added", "chunks_kept", "chunks_removed", "tokens_embedded")
-_BAD = ("failed", "not tried")
-_MOST_FAILURES = 50
-"""Failures that are written out; --json has all of them."""
+_COUNTED = ("chunks_added", "chunks_kept", "chunks_removed", "pages_with_text", "pages_without_text", "tokens_embedded")
+_BAD = ("failed", "not tried", "refused")
+_FORESEEN = {
+    Outcome.CREATED: "would be created",
+    Outcome.REPLACED: "would be replaced",
+    Outcome.UNCHANGED: "unchanged",
+    Outcome.FAILED: "refused",
+    Outcome.PRUNED: "would be pruned",
+}
+_MOST_NAMED = 50
+"""Files that are written out, of those that failed and of each kind of a dry run; --json has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +31,29 @@ class Report:
     """One run of the command."""
 
     collection: Collection
-    done: list[Done]
+    done: Sequence[Done]
     seconds: float
     interrupted: bool = False
+    pruned: Sequence[Done] = field(default=())
+    """What became of the documents whose files are gone."""
+    not_pruned: int = 0
+    """Documents that were not deleted any more, because the run ended early."""
+    dry_run: bool = False
+    """Whether nothing was done, and the outcomes are those that an ingest would have."""
+
+    @property
+    def all(self) -> list[Done]:
+        """Return all that was dealt with, in an order that does not depend on who was faster."""
+        return sorted([*self.done, *self.pruned], key=lambda done: done.source_url)
 
     def count(self, outcome: Outcome) -> int:
         """Return how many files ended so, those that could not even be looked at among the failed."""
         unreadable = len(self.collection.unreadable) if outcome is Outcome.FAILED else 0
-        return unreadable + sum(done.outcome is outcome for done in self.done)
+        return unreadable + sum(done.outcome is outcome for done in self.all)
 
     def total(self, name: str) -> int:
         """Return the sum of a count of the service over all files."""
-        return sum(done.result.get(name, 0) for done in self.done)
+        return sum(done.result.get(name) or 0 for done in self.all)
 
     @property
     def left(self) -> int:
@@ -47,11 +66,13 @@ class Report:
             **{outcome.lower(): self.count(outcome) for outcome in Outcome},
             "skipped": len(self.collection.skipped),
             "not_tried": self.left,
-            **{name: self.total(name) for name in _COUNTED},
+            "not_pruned": self.not_pruned,
+            **{name: None if self.dry_run else self.total(name) for name in _COUNTED},
             "seconds": round(self.seconds, 3),
             "interrupted": self.interrupted,
+            "dry_run": self.dry_run,
             "files": [
-                *(_done_json(done) for done in sorted(self.done, key=lambda done: done.source_url)),
+                *(_done_json(done, self.dry_run) for done in self.all),
                 *(_left_out_json(path, "FAILED", why) for path, why in self.collection.unreadable),
                 *(_left_out_json(path, "SKIPPED", why) for path, why in self.collection.skipped),
             ],
@@ -61,7 +82,7 @@ class Report:
 def print_report(report: Report, *, verbose: bool) -> None:
     """Print a table without what is zero, then what failed and why, then what was skipped.
 
-    Without `verbose` only such of the skipped are named as the call itself names.
+    Without `verbose` only such of the skipped are named as the call itself names, in a dry run all that is not hidden.
     """
     out = console()
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -74,42 +95,71 @@ def print_report(report: Report, *, verbose: bool) -> None:
     if not report.collection.files and not report.count(Outcome.FAILED):
         click.echo("Nothing to ingest.")
     out.print(table)
+    if report.dry_run:
+        _print_foreseen(report)
     _print_problems(report)
-    for path, why in report.collection.skipped if verbose else report.collection.missed:
+    for path, why in _named_skipped(report, verbose=verbose):
         click.echo(wrapped("skipped   ", f"{one_line(str(path))}: {why}", out.width))
 
 
+def _named_skipped(report: Report, *, verbose: bool) -> Sequence[tuple[object, str]]:
+    if verbose:
+        return report.collection.skipped
+    if report.dry_run:
+        return [(path, why) for path, why in report.collection.skipped if why != HIDDEN]
+    return report.collection.missed
+
+
 def _counts(report: Report) -> dict[str, int]:
+    names = _FORESEEN if report.dry_run else {outcome: outcome.lower() for outcome in Outcome}
+    totals = {} if report.dry_run else {name.replace("_", " "): report.total(name) for name in _COUNTED}
     return {
-        **{outcome.lower(): report.count(outcome) for outcome in Outcome},
+        **{name: report.count(outcome) for outcome, name in names.items()},
         "skipped": len(report.collection.skipped),
         "not tried": report.left,
-        **{name.replace("_", " "): report.total(name) for name in _COUNTED},
+        "not pruned": report.not_pruned,
+        **totals,
     }
+
+
+def _print_foreseen(report: Report) -> None:
+    width = console().width
+    for outcome, label in ((Outcome.CREATED, "create"), (Outcome.REPLACED, "replace"), (Outcome.PRUNED, "prune")):
+        addresses = [done.source_url for done in report.all if done.outcome is outcome]
+        for source_url in addresses[:_MOST_NAMED]:
+            click.echo(wrapped(f"{label:<10}", one_line(source_url), width))
+        _say_more(label, len(addresses))
 
 
 def _print_problems(report: Report) -> None:
     width = console().width
+    label = "refused" if report.dry_run else "failed"
     failed = [(str(path), f"{why}.", "UNREADABLE") for path, why in report.collection.unreadable]
-    failed += [(str(done.path), str(done.error), done.error.reason) for done in report.done if done.error]
-    for path, message, reason in failed[:_MOST_FAILURES]:
-        click.echo(wrapped("failed    ", f"{one_line(path)}: {one_line(message)} ({one_line(reason)})", width))
-    if len(failed) > _MOST_FAILURES:
-        click.echo(f"failed    {len(failed) - _MOST_FAILURES} more; --json names all.")
-    for done in report.done:
+    failed += [(str(done.path), str(done.error), done.error.reason) for done in report.all if done.error]
+    for path, message, reason in failed[:_MOST_NAMED]:
+        click.echo(wrapped(f"{label:<10}", f"{one_line(path)}: {one_line(message)} ({one_line(reason)})", width))
+    _say_more(label, len(failed))
+    for done in report.all:
         for warning in done.result.get("warnings", []):
             click.echo(wrapped("warning   ", f"{one_line(str(done.path))}: {one_line(warning)}", width))
 
 
-def _done_json(done: Done) -> dict[str, Any]:
+def _say_more(label: str, count: int) -> None:
+    if count > _MOST_NAMED:
+        click.echo(f"{label:<10}{count - _MOST_NAMED} more; --json names all.")
+
+
+def _done_json(done: Done, dry_run: bool) -> dict[str, Any]:
     document = done.result.get("document", {})
+    counts = {name: done.result.get(name, None if name.startswith("pages") else 0) for name in _COUNTED}
     return {
         "path": str(done.path),
         "source_url": done.source_url,
         "outcome": str(done.outcome),
         "document_id": document.get("document_id"),
         "version": document.get("version"),
-        **{name: done.result.get(name, 0) for name in _COUNTED},
+        **(dict.fromkeys(counts) if dry_run else counts),
+        "seconds": round(done.seconds, 3),
         "warnings": done.result.get("warnings", []),
         **_error_json(done.error),
     }

@@ -10,12 +10,8 @@ import httpx2
 
 from services.cli.api import TIMEOUT_SECONDS, ApiError, Progress, named_failures, result
 from services.cli.collect import Found
+from services.cli.content import is_inline, refuse_by_size, text_of
 
-_MIB = 1024 * 1024
-INLINE_BYTES = _MIB
-"""Larger texts are streamed: the service then reports progress and resumes what broke."""
-MOST_BYTES = {"application/pdf": 100 * _MIB}
-MOST_TEXT_BYTES = 20 * _MIB
 _PIECE_BYTES = 256 * 1024
 
 
@@ -41,9 +37,9 @@ class Sender:
 
     async def send(self, file: Found, progress: Progress) -> dict[str, Any]:
         """Ingest one file and return the service's result."""
-        _refuse_too_large(file)
-        if file.media_type != "application/pdf" and file.size <= INLINE_BYTES:
-            content = _text(await asyncio.to_thread(file.path.read_bytes))
+        refuse_by_size(file)
+        if is_inline(file):
+            content = text_of(await asyncio.to_thread(file.path.read_bytes))
             body = {"source_url": file.source_url, "media_type": file.media_type, "content": content, **self._lane}
             with named_failures(str(self._client.base_url)):
                 response = await self._client.post("/api/documents", json=body)
@@ -51,7 +47,7 @@ class Sender:
         return await self._upload(file, progress)
 
     async def _upload(self, file: Found, progress: Progress) -> dict[str, Any]:
-        params = {"source_url": file.source_url, "filename": file.source_url.rpartition("/")[2], **self._lane}
+        params = {"source_url": file.source_url, **self._lane}
         headers = {"content-type": file.media_type, "content-length": str(file.size)}
         with named_failures(str(self._client.base_url)):
             async with self._client.stream(
@@ -102,21 +98,3 @@ async def _pieces(file: Found) -> AsyncIterator[bytes]:
             yield piece
     finally:
         opened.close()
-
-
-def _text(content: bytes) -> str:
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        message = f"The text is not UTF-8 (byte {error.start}); convert it, for example with iconv -t UTF-8."
-        raise ApiError(400, "INVALID_ARGUMENT", "TEXT_MALFORMED", message) from error
-    if not text.strip():
-        raise ApiError(400, "INVALID_ARGUMENT", "DOCUMENT_EMPTY", "The file holds no text; fill it or leave it out.")
-    return text
-
-
-def _refuse_too_large(file: Found) -> None:
-    most = MOST_BYTES.get(file.media_type, MOST_TEXT_BYTES)
-    if file.size > most:
-        message = f"The file has {file.size} bytes and may have {most}; split it."
-        raise ApiError(413, "INVALID_ARGUMENT", "DOCUMENT_TOO_LARGE", message)

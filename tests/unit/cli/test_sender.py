@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from services.cli import sender as module
+from services.cli import content
 from services.cli.api import ApiError
 from services.cli.collect import Found
 from services.cli.sender import Sender
@@ -49,7 +49,7 @@ async def test_a_pdf_is_uploaded_as_it_is_and_its_progress_is_told(gateway: Scri
     result, parts = await send(gateway, found(tmp_path, "guide.pdf", b"%PDF-1.7\xff\0"), "hr")
 
     asked = gateway.asked[0]
-    assert asked.params == {"source_url": "docs/guide.pdf", "filename": "guide.pdf", "lane": "hr"}
+    assert asked.params == {"source_url": "docs/guide.pdf", "lane": "hr"}
     assert (asked.headers["content-type"], asked.body) == ("application/pdf", b"%PDF-1.7\xff\0")
     assert (result, parts) == (RESULT, [0.25, 0.75])
 
@@ -63,7 +63,7 @@ async def test_progress_as_server_sent_events_is_understood_too(gateway: Scripte
 async def test_a_large_text_is_uploaded(
     gateway: ScriptedGateway, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "INLINE_BYTES", 100)
+    monkeypatch.setattr(content, "INLINE_BYTES", 100)
     gateway.will(UPLOAD, 200, json.dumps({"result": RESULT}).encode())
 
     await send(gateway, found(tmp_path, "long.txt", b"x" * 101))

@@ -1,0 +1,146 @@
+"""Whether the time that is said to be left is the time that is left."""
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.cli.api import ApiError
+from services.cli.batch import Done, Outcome
+from services.cli.collect import Found
+from services.cli.eta import WINDOW_SECONDS, Work
+
+RATE = 3_000.0
+"""Tokens a second of the pretended service."""
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def found(name: str, size: int) -> Found:
+    return Found(Path(f"/docs/{name}"), f"docs/{name}", size)
+
+
+def done(file: Found, outcome: Outcome = Outcome.CREATED, tokens: int = 0) -> Done:
+    result: dict[str, Any] = {"tokens_embedded": tokens}
+    error = ApiError(400, "INVALID_ARGUMENT", "DOCUMENT_EMPTY", "No text.") if outcome is Outcome.FAILED else None
+    return Done(file.path, file.source_url, outcome, result, error)
+
+
+def new(file: Found) -> bool:
+    return True
+
+
+def library(seed: int) -> dict[Found, int]:
+    """Markdown, changed Markdown and PDFs in any order, with the tokens that each has to be embedded for."""
+    chance = random.Random(seed)  # noqa: S311  # sizes of pretended files
+    files: dict[Found, int] = {}
+    for number in range(120):
+        kind = chance.choice(("new.md", "changed.md", "paper.pdf"))
+        size = int(chance.lognormvariate(13 if kind == "paper.pdf" else 9, 1))
+        per_byte = {"new.md": 0.27, "changed.md": 0.03, "paper.pdf": 0.012}[kind] * chance.uniform(0.7, 1.4)
+        files[found(f"{number}-{kind}", size)] = int(size * per_byte)
+    return files
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_said_to_be_left_is_left(clock: Clock, seed: int) -> None:
+    """From a quarter of the time on within a third, though the kinds of files differ twentyfold."""
+    files = library(seed)
+    work = Work(files, lambda file: "changed" not in file.source_url, clock)
+    total = sum(tokens / RATE + 0.015 for tokens in files.values())
+    errors = []
+    for file, tokens in files.items():
+        clock.now += tokens / RATE + 0.015
+        work.finished(file, done(file, tokens=tokens))
+        left = 1000.0 + total - clock.now
+        said = work.seconds_left()
+        if said is not None and 0.1 * total < left < 0.75 * total:
+            errors.append(abs(said - left) / left)
+
+    assert len(errors) > 20
+    assert sorted(errors)[int(len(errors) * 0.9)] < 0.34
+
+
+def test_files_that_turn_out_unchanged_or_fail_do_not_make_it_faster(clock: Clock) -> None:
+    files = [found(f"{number}.md", 10_000) for number in range(100)]
+    work = Work(files, new, clock)
+    for file in files[:60]:
+        clock.now += 0.01
+        work.finished(file, done(file, Outcome.UNCHANGED))
+    assert work.seconds_left() is None
+    for file in files[60:70]:
+        clock.now += 1.0
+        work.finished(file, done(file, tokens=2_500))
+    for file in files[70:80]:
+        work.finished(file, done(file, Outcome.FAILED))
+
+    said = work.seconds_left()
+    assert said == pytest.approx(20, rel=0.15)
+
+
+def test_progress_within_a_file_counts(clock: Clock) -> None:
+    file = found("long.pdf", 10_000_000)
+    work = Work([file], new, clock)
+    for part in range(1, 6):
+        clock.now += 10
+        work.progressed(file, part / 10)
+
+    assert work.seconds_left() == pytest.approx(50, rel=0.05)
+
+
+def test_it_goes_down_while_nothing_is_heard_and_never_below_a_second(clock: Clock) -> None:
+    files = [found(f"{number}.md", 8_000) for number in range(10)]
+    work = Work(files, new, clock)
+    for file in files[:5]:
+        clock.now += 4
+        work.finished(file, done(file, tokens=2_000))
+    said = work.seconds_left()
+    clock.now += 3
+    assert said is not None
+    assert work.seconds_left() == pytest.approx(said - 3)
+    clock.now += 1000
+    assert work.seconds_left() == 1.0
+
+
+def test_nothing_is_said_before_there_is_a_rate(clock: Clock) -> None:
+    files = [found("a.md", 8_000), found("b.md", 8_000)]
+    work = Work(files, new, clock)
+    assert work.seconds_left() is None
+    clock.now += 0.1
+    work.finished(files[0], done(files[0], tokens=2_000))
+    assert work.seconds_left() is None
+
+
+def test_nothing_is_left_at_the_end(clock: Clock) -> None:
+    file = found("a.md", 8_000)
+    work = Work([file], new, clock)
+    clock.now += 5
+    work.finished(file, done(file, tokens=2_000))
+
+    assert work.seconds_left() == 0.0
+
+
+def test_a_machine_that_slows_down_is_noticed(clock: Clock) -> None:
+    files = [found(f"{number}.md", 8_000) for number in range(200)]
+    work = Work(files, new, clock)
+    for file in files[:50]:
+        clock.now += 1
+        work.finished(file, done(file, tokens=2_000))
+    slow = int(WINDOW_SECONDS / 4) + 1
+    for file in files[50 : 50 + slow]:
+        clock.now += 4
+        work.finished(file, done(file, tokens=2_000))
+
+    assert work.seconds_left() == pytest.approx((150 - slow) * 4, rel=0.1)
