@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from services.common.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, Reason, UnavailableError
 from services.ingest.embedding import Report, ResumedEmbedding, unheard
-from services.ingest.fingerprint import settings_fingerprint
+from services.ingest.fingerprint import is_up_to_date, settings_fingerprint
 from services.ingest.keys import chunk_keys, document_id
 from services.ingest.model import (
     Chunk,
@@ -81,10 +81,12 @@ class IngestDocument:
             stored = await self._store.find(request.tenant, request.lane, request.source_url)
             self._check_key(request, stored)
             if stored is not None and _same(stored, request.content.sha256, settings_sha256, space):
-                return IngestResult(Outcome.UNCHANGED, stored, chunks_kept=stored.chunk_count)
+                unchanged = IngestResult(Outcome.UNCHANGED, stored, chunks_kept=stored.chunk_count)
+                return _compared(unchanged, lane, space)
             read = read or await self._read(request, lane, settings_sha256)
             try:
-                return await self._replace(read, stored.version if stored else 0, space, report)
+                replaced = await self._replace(read, stored.version if stored else 0, space, report)
+                return _compared(replaced, lane, space)
             except AbortedError:
                 if attempt == _ATTEMPTS:
                     raise
@@ -161,6 +163,11 @@ def _document(request: IngestRequest, read: ChunkedDocument, id_: str, settings_
         metadata={**read.metadata, **request.metadata},
         pages=read.pages,
     )
+
+
+def _compared(result: IngestResult, lane: Lane, space: EmbeddingSpace) -> IngestResult:
+    document = replace(result.document, up_to_date=is_up_to_date(result.document, lane, space.space_id))
+    return replace(result, document=document)
 
 
 def _same(stored: StoredDocument, content_sha256: bytes, settings_sha256: bytes, space: EmbeddingSpace) -> bool:

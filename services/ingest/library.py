@@ -82,7 +82,8 @@ class Library:
 
     async def delete(self, tenant: str, document_id: str) -> Deletion:
         """Delete the document and all that was made of it; raise NotFoundError, AbortedError with DOCUMENT_BUSY."""
-        return await self._store.delete(tenant, _checked_id(document_id))
+        gone = await self._store.delete(tenant, _checked_id(document_id))
+        return replace(gone, document=(await self._compared([gone.document]))[0])
 
     async def lanes(self, tenant: str, page_size: int, token: str) -> LaneList:
         """Return a page of lanes by name, with the tenant's documents in each; raise InvalidArgumentError."""

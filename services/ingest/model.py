@@ -165,8 +165,8 @@ class StoredDocument:
     metadata: Mapping[str, str]
     created_at: datetime
     updated_at: datetime
-    up_to_date: bool | None = None
-    """Whether the same bytes without title and metadata would change nothing now; None where nobody looked."""
+    up_to_date: bool = False
+    """Whether the same bytes without title and metadata would change nothing now; False where nobody looked."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ async def uploaded(source_url: str, filename: str) -> IngestRequest:
     return header.request(MARKDOWN, await spool.content())
 
 
-async def is_up_to_date(shelves: Shelves, given: IngestRequest) -> bool | None:
+async def is_up_to_date(shelves: Shelves, given: IngestRequest) -> bool:
     stored = (await use_case(shelves)(given)).document
     library = Library(FakeLibraryStore(shelves))
     (listed,) = (await library.documents(TENANT, "", 10, "")).documents
