@@ -65,6 +65,18 @@ def test_a_failure_of_the_endpoint_reaches_the_caller_by_its_name(
     assert (reply.status, reply.body["reason"]) == expected
 
 
+@pytest.mark.parametrize(("path", "field"), [("/api/answer", "question"), ("/api/search", "query")])
+def test_attempts_do_not_multiply_on_the_way(fake: FakeOpenAi, hosted_stack: LocalStack, path: str, field: str) -> None:
+    """F74: neither gateway nor channel repeats what was tried four times already."""
+    fake.faults.extend([refusing(503, None)] * 40)
+    before = len(fake.bodies)
+    reply = hosted_stack.post(path, {field: QUESTION})
+    fake.faults.clear()
+
+    assert (reply.status, reply.body["reason"]) == (504, "MODEL_UNREACHABLE")
+    assert len(fake.bodies) - before == 4
+
+
 def test_a_document_that_fails_leaves_the_others_as_they_are(fake: FakeOpenAi, hosted_stack: LocalStack) -> None:
     fake.faults.append(refusing(400, None))
     failed = hosted_stack.post("/api/documents", {"source_url": "bad.md", "content": "# Bad\n\nIs refused.\n"})

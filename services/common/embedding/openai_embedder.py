@@ -103,8 +103,9 @@ class OpenAiEmbedder:
         """Return one embedding per text, in order; `sentences` get no vectors, since an endpoint gives none.
 
         Raises InvalidArgumentError with TEXT_MALFORMED or TEXT_TOO_LONG_FOR_MODEL, ResourceExhaustedError with
-        SERVICE_BUSY or MODEL_BUSY, UnavailableError with MODEL_UNREACHABLE, DataLossError with MODEL_REPLY_INVALID, and
-        FailedPreconditionError with MODEL_QUOTA_EXHAUSTED, MODEL_ACCESS_DENIED, MODEL_UNKNOWN or MODEL_REQUEST_REFUSED.
+        SERVICE_BUSY or MODEL_BUSY, DeadlineExceededError with MODEL_UNREACHABLE, DataLossError with
+        MODEL_REPLY_INVALID, and FailedPreconditionError with MODEL_QUOTA_EXHAUSTED, MODEL_ACCESS_DENIED, MODEL_UNKNOWN
+        or MODEL_REQUEST_REFUSED.
         """
         if sentences is not None and len(sentences) != len(texts):
             raise ValueError("sentences are those of other texts: one list is shorter")

@@ -2,12 +2,12 @@
 
 from services.common.errors import (
     DataLossError,
+    DeadlineExceededError,
     DomainError,
     FailedPreconditionError,
     InvalidArgumentError,
     Reason,
     ResourceExhaustedError,
-    UnavailableError,
 )
 
 _QUOTA = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
@@ -90,6 +90,7 @@ def _busy() -> DomainError:
 
 
 def _unreachable() -> DomainError:
-    return UnavailableError(
+    # Not UnavailableError: channels and gateway try that again, and tries multiply (F74).
+    return DeadlineExceededError(
         Reason.MODEL_UNREACHABLE, "The embedding endpoint did not answer, or not with a whole reply; try again."
     )

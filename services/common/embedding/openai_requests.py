@@ -55,7 +55,7 @@ class OpenAiRequests:
         """Load the client and ask once.
 
         Raises FailedPreconditionError for a wrong key or model, DataLossError for vectors of another length, and
-        UnavailableError when the endpoint cannot be reached and only it can tell the length.
+        DeadlineExceededError when the endpoint cannot be reached and only it can tell the length.
         """
         self._client = await asyncio.to_thread(_client, self._endpoint)
         try:
