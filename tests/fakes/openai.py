@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 import threading
 import zlib
 from collections import deque
@@ -111,6 +112,15 @@ class Call(BaseHTTPRequestHandler):
         return [float(value) for value in vector]
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a client that hung up."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 def tokens_of(text: str) -> int:
     return len(encoding().encode_ordinary(text))
 
@@ -206,8 +216,7 @@ def fake_openai(dimensions: int = 1536, key: str | None = KEY, faults: Sequence[
     """Serve until the block ends; the first request of a test is the one that an embedder makes at its start."""
     fake = FakeOpenAi(dimensions, key)
     fake.faults.extend(faults)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("FakeCall", (Call,), {"fake": fake}))
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), type("FakeCall", (Call,), {"fake": fake}))
     fake.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
