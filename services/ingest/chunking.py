@@ -19,7 +19,8 @@ _SMALL_SECTION = 40
 """Tokens below which a section shares a chunk with the next."""
 _MODEL_TOKENS = 254
 """Tokens that the embedding model takes beside its special ones."""
-_FEWEST_TOKENS = 16
+FEWEST_TOKENS = 16
+"""Of a chunk; smaller ones hold no sentence."""
 
 
 def chunk(read: ReadDocument, lane: Lane, tokens: TokenCounter, model_tokens: int = _MODEL_TOKENS) -> list[Chunk]:
@@ -30,17 +31,18 @@ def chunk(read: ReadDocument, lane: Lane, tokens: TokenCounter, model_tokens: in
     section was cut in prose. Raises ValueError on fewer than 16 tokens, or an overlap of half the chunk or more.
     """
     limit = min(lane.chunk_tokens, model_tokens)
-    if limit < _FEWEST_TOKENS or not 0 <= lane.overlap_tokens < lane.chunk_tokens / 2:
+    if limit < FEWEST_TOKENS or not 0 <= lane.overlap_tokens < lane.chunk_tokens / 2:
         raise ValueError("chunk_tokens must be at least 16, and overlap_tokens less than half of it")
-    return _Chunker(read, tokens, limit, lane.overlap_tokens).chunks()
+    return _Chunker(read, tokens, limit, lane).chunks()
 
 
 class _Chunker:
-    def __init__(self, read: ReadDocument, tokens: TokenCounter, limit: int, overlap: int) -> None:
+    def __init__(self, read: ReadDocument, tokens: TokenCounter, limit: int, lane: Lane) -> None:
         self._read = read
         self._count = tokens.count
         self._limit = limit
-        self._overlap = overlap
+        self._overlap = lane.overlap_tokens
+        self._title = read.title if lane.title_prefix else ""
         self._cutter = Cutter(read, tokens, limit)
         self._heads: dict[tuple[str, ...], tuple[str, int]] = {}
 
@@ -143,8 +145,8 @@ class _Chunker:
     def _head(self, path: tuple[str, ...]) -> tuple[str, int]:
         """Return title and headings for the embedding, outer ones dropped where they are long, and the tokens."""
         if path not in self._heads:
-            headings = path[1:] if path[:1] == (self._read.title,) else path
-            names = [name for name in map(search_text, (self._read.title, *headings)) if name]
+            headings = path[1:] if path[:1] == (self._title,) else path
+            names = [name for name in map(search_text, (self._title, *headings)) if name]
             while len(names) > 1 and self._count("\n".join(names)) > self._limit // 4:
                 names.pop(1 if len(names) > 2 else 0)
             head = self._shortened("\n".join(names))

@@ -81,5 +81,5 @@ class PostgresLibraryStore:
 
 
 def _lane_in_use(row: Any) -> LaneInUse:
-    lane = Lane(row["name"], row["description"], row["chunk_tokens"], row["overlap_tokens"])
+    lane = Lane(row["name"], row["description"], row["chunk_tokens"], row["overlap_tokens"], row["title_prefix"])
     return LaneInUse(lane, row["document_count"])

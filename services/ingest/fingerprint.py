@@ -26,6 +26,8 @@ def settings_fingerprint(
         "media_type": media_type,
         "metadata": dict(metadata),
     }
+    if not lane.title_prefix:
+        settings["title_prefix"] = False
     if filename:
         settings["filename"] = filename
     if media_type == PDF:

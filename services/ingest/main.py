@@ -20,11 +20,14 @@ from services.common.postgres.settings import DatabaseSettings
 from services.common.rpc.context import time_remaining
 from services.common.rpc.server import Service, serve
 from services.common.service import server_settings
-from services.common.settings import Secret, from_environment
+from services.common.settings import Secret, SettingsError, from_environment
 from services.common.telemetry import tracing
 from services.ingest.document_store import PostgresLibraryStore
 from services.ingest.ingest import IngestDocument
+from services.ingest.lane_store import PostgresLaneStore
+from services.ingest.lanes import LanesError, lanes_of
 from services.ingest.library import Library
+from services.ingest.model import Lane
 from services.ingest.reader import BoundedReader
 from services.ingest.servicer import SCOPES, SERVICE_NAME, IngestServicer
 from services.ingest.space_store import PostgresSpaceStore
@@ -51,6 +54,9 @@ class IngestSettings(EmbeddingSettings):
     """Threads that compute vectors, where the model runs in the service."""
     ingest_reading_processes: int = field(default=1, metadata={"least": 1, "most": 64})
     """Processes that read PDFs and long texts at the same time, each of up to 1.5 GB and 60 s of a core; more wait."""
+    lanes_file: str | None = None
+    """TOML file with the lanes, put into the database at each start; lanes that it does not name stay as they are.
+    Example: `examples/lanes/lanes.toml`."""
     ingest_spool_folder: str | None = None
     """Folder that documents lie in while they come in; the system's folder for temporary files without it."""
 
@@ -73,7 +79,7 @@ async def run() -> None:
         database = DatabaseSettings.from_dsn(settings.writer_dsn.reveal())
         limits = PoolLimits(connections=settings.ingest_connections)
         pool = await stack.enter_async_context(open_pool(database, limits, time_remaining))
-        store = PostgresDocumentStore(pool)
+        store, lanes = PostgresDocumentStore(pool), PostgresLaneStore(pool)
         await check_active_space(store.active_space, embedder.model_name, embedder.dimensions)
         ingest_document = IngestDocument(
             store,
@@ -92,13 +98,28 @@ async def run() -> None:
         )
         schema = expected_version()
         thresholds = thresholds_of(embedder.model_name)
+        unplaced = await asyncio.to_thread(_lanes, settings.lanes_file, tokens.max_tokens)
 
         async def ping() -> None:
             await check_schema(pool, schema)
             await store.ensure_space(embedder.model_name, embedder.dimensions, thresholds)
+            while unplaced:
+                await lanes.put(unplaced[-1:])
+                unplaced.pop()
 
         service = Service(SERVICE_NAME, lambda server: add_IngestServiceServicer_to_server(servicer, server), SCOPES)
         await serve(server_settings(settings, settings.ingest_port), service, ping)
+
+
+def _lanes(file: str | None, model_tokens: int) -> list[Lane]:
+    if file is None:
+        return []
+    try:
+        return list(lanes_of(Path(file).read_text(encoding="utf-8"), model_tokens))
+    except (OSError, UnicodeError) as error:
+        raise SettingsError(f"ATTEST_LANES_FILE cannot be read ({type(error).__name__})") from None
+    except LanesError as error:
+        raise SettingsError(f"ATTEST_LANES_FILE: {error}") from None
 
 
 def main() -> None:

@@ -37,6 +37,8 @@ class Lane:
     description: str
     chunk_tokens: int
     overlap_tokens: int
+    title_prefix: bool = True
+    """Whether the title is embedded with each chunk."""
 
 
 @dataclass(frozen=True, slots=True)

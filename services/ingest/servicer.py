@@ -239,6 +239,7 @@ def _lane(used: LaneInUse) -> pb.Lane:
         description=used.lane.description,
         chunk_tokens=used.lane.chunk_tokens,
         overlap_tokens=used.lane.overlap_tokens,
+        title_prefix=used.lane.title_prefix,
         document_count=used.document_count,
     )
 

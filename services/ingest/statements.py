@@ -1,6 +1,6 @@
 """The SQL of the document store."""
 
-LANE = "SELECT name, description, chunk_tokens, overlap_tokens FROM attest.lanes WHERE name = $1"
+LANE = "SELECT name, description, chunk_tokens, overlap_tokens, title_prefix FROM attest.lanes WHERE name = $1"
 
 ENSURE_SPACE = """
 WITH made AS MATERIALIZED (SELECT attest.create_embedding_space($1, $2) AS space_id)
@@ -130,7 +130,7 @@ LIMIT $4
 """
 
 LIST_LANES = """
-SELECT l.name, l.description, l.chunk_tokens, l.overlap_tokens,
+SELECT l.name, l.description, l.chunk_tokens, l.overlap_tokens, l.title_prefix,
   (SELECT count(*) FROM attest.documents d WHERE d.tenant = $1 AND d.lane = l.name) AS document_count
 FROM attest.lanes l
 WHERE l.name > $2

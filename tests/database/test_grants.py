@@ -37,13 +37,14 @@ FUNCTION_RIGHTS = {
     "empty_embedding_cache": set(),
     "match_documents": {"attest_reader"},
     "nearest_chunks": {"attest_reader"},
+    "put_lane": {"attest_writer"},
     "search_vector": {"attest_reader"},
     "separate_tenants": set(),
     "set_thresholds": {"attest_writer"},
     "sweep_embedding_cache": {"attest_writer"},
 }
 
-DEFINERS = {"create_embedding_space", "set_thresholds", "sweep_embedding_cache"}
+DEFINERS = {"create_embedding_space", "put_lane", "set_thresholds", "sweep_embedding_cache"}
 """Functions that run with the owner's rights; each is a door and needs a reason."""
 
 FIXED_PATHS = {"search_path=pg_catalog, pg_temp", "search_path=pg_catalog, ext, pg_temp"}
@@ -101,6 +102,7 @@ CALLS = {
     "empty_embedding_cache": "SELECT attest.empty_embedding_cache()",
     "match_documents": "SELECT attest.match_documents(NULL)",
     "nearest_chunks": "SELECT attest.nearest_chunks(1, NULL, NULL, 1)",
+    "put_lane": "SELECT attest.put_lane('x', '', 100, 10, true)",
     "search_vector": "SELECT attest.search_vector('x', 1, NULL, NULL, 1, 0)",
     "separate_tenants": "SELECT attest.separate_tenants('pg_class')",
     "set_thresholds": "SELECT attest.set_thresholds(1, 0, 0)",

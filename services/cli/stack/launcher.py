@@ -37,6 +37,8 @@ _STOP_SECONDS = 90.0
 _START_SECONDS = 75.0
 """Longest wait for another command that starts the same stack; a start itself is bounded by the supervisor."""
 _ANSWER_SECONDS = 2.0
+_PATHS = ("ATTEST_LANES_FILE", "ATTEST_INGEST_SPOOL_FOLDER", "ATTEST_EMBEDDING_TOKENIZER")
+"""Settings that name a place, which one may do from where one is."""
 LEFTOVER_SECONDS = 10.0
 """Time that the parts of a killed supervisor get to end well."""
 
@@ -201,13 +203,18 @@ def _check_port(variable: str, host: str, port: int) -> None:
         raise LaunchError(f"Cannot listen on {host}:{port} ({variable}): {error.strerror}.") from None
 
 
+def _given_paths() -> dict[str, str]:
+    given = {name: Path(os.environ[name]) for name in _PATHS if os.environ.get(name)}
+    return {name: str(path.absolute()) for name, path in given.items() if path.exists()}
+
+
 def _spawn(settings: StackSettings) -> subprocess.Popen[bytes]:
     with _supervisor_log(settings).open("ab") as log:
         return subprocess.Popen(
             [sys.executable, "-m", "services.cli.stack.supervisor"],
             cwd=settings.home,
-            # A relative ATTEST_HOME would mean another folder over there.
-            env={**os.environ, "ATTEST_HOME": str(settings.home)},
+            # A relative path would mean another place over there.
+            env={**os.environ, **_given_paths(), "ATTEST_HOME": str(settings.home)},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

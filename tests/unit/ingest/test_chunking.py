@@ -273,3 +273,14 @@ def test_real_pages_keep_the_promises_with_the_real_counter() -> None:
         document = read_document(page.read_text(encoding="utf-8"), "text/markdown", page.name, None)
 
         check(document, chunk(document, lane(200, 32), tokens), 200, tokens)
+
+
+def test_a_lane_without_title_prefix_embeds_headings_alone() -> None:
+    document = read("## Care\n\nWash it by hand.\n", title="Guide")
+    [named] = chunk(document, lane(), Words())
+    [bare] = chunk(document, Lane("default", "", 40, 0, title_prefix=False), Words())
+
+    assert named.embedding_text == "Guide\nCare\nWash it by hand."
+    assert bare.embedding_text == "Care\nWash it by hand."
+    assert (bare.content, bare.heading_path) == (named.content, named.heading_path)
+    assert bare.token_count == named.token_count - 1

@@ -196,18 +196,20 @@ class DeleteDocumentResponse(_message.Message):
     def __init__(self, document: _Optional[_Union[Document, _Mapping]] = ..., chunks_deleted: _Optional[int] = ..., vectors_deleted: _Optional[int] = ...) -> None: ...
 
 class Lane(_message.Message):
-    __slots__ = ("name", "description", "chunk_tokens", "overlap_tokens", "document_count")
+    __slots__ = ("name", "description", "chunk_tokens", "overlap_tokens", "document_count", "title_prefix")
     NAME_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
     CHUNK_TOKENS_FIELD_NUMBER: _ClassVar[int]
     OVERLAP_TOKENS_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_COUNT_FIELD_NUMBER: _ClassVar[int]
+    TITLE_PREFIX_FIELD_NUMBER: _ClassVar[int]
     name: str
     description: str
     chunk_tokens: int
     overlap_tokens: int
     document_count: int
-    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., chunk_tokens: _Optional[int] = ..., overlap_tokens: _Optional[int] = ..., document_count: _Optional[int] = ...) -> None: ...
+    title_prefix: bool
+    def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., chunk_tokens: _Optional[int] = ..., overlap_tokens: _Optional[int] = ..., document_count: _Optional[int] = ..., title_prefix: _Optional[bool] = ...) -> None: ...
 
 class ListLanesRequest(_message.Message):
     __slots__ = ("page_size", "page_token")
