@@ -11,7 +11,7 @@ def checked_size(page_size: int) -> int:
     if page_size < 0:
         raise InvalidArgumentError(
             Reason.FIELD_OUT_OF_RANGE,
-            f"page_size must be from 1 to {MAX_PAGE_SIZE}, or 0 for {DEFAULT_PAGE_SIZE}.",
+            f"page_size must not be negative; 0 stands for {DEFAULT_PAGE_SIZE}, and at most {MAX_PAGE_SIZE} come.",
             field="page_size",
             most=MAX_PAGE_SIZE,
         )

@@ -9,7 +9,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from services.common.errors import InvalidArgumentError, Reason
-from services.common.text import is_well_formed, label
+from services.common.text import is_blank, is_well_formed, label
 from services.ingest.media import MARKDOWN, PLAIN_TEXT, address_of, detected, media_type
 from services.ingest.model import Content
 
@@ -23,7 +23,8 @@ MAX_METADATA_KEY = 64
 MAX_METADATA_VALUE = 1024
 _SCHEMES = ("", "http", "https", "file")
 _LANE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_CONTROL_OR_SPACE = re.compile(r"[\x00-\x20\x7f-\x9f\u2028\u2029]")
+_UNSEEN = re.compile(r"[\s\x00-\x20\x7f-\x9f\ufeff\u202a-\u202e\u2066-\u2069]")
+"""White space, controls, and marks that turn the direction of what follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +138,8 @@ def _check_source_url(source_url: str) -> None:
             Reason.FIELD_MISSING, "source_url is missing; give the document an address.", field="source_url"
         )
     _check_text("source_url", source_url, MAX_SOURCE_URL)
-    if _CONTROL_OR_SPACE.search(source_url):
-        raise _invalid("source_url", "source_url must not hold white space or control characters; encode them.")
+    if _UNSEEN.search(source_url) or is_blank(source_url):
+        raise _invalid("source_url", "source_url must not hold white space or unseen characters; encode them.")
     try:
         scheme = urlsplit(source_url).scheme
     except ValueError:

@@ -51,6 +51,8 @@ async def _each_checked(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
 def _checked(request: Any) -> Any:
     if request is _UNREADABLE:
         raise InvalidArgumentError(
-            Reason.TEXT_MALFORMED, "The request is no message of its type; are all of its texts well-formed UTF-8?"
+            Reason.TEXT_MALFORMED,
+            "The request is no message of its type: a text is not well-formed UTF-8, or a value is of another kind than "
+            "the field's, such as an object where a text belongs.",
         )
     return request
