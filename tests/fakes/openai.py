@@ -2,13 +2,15 @@
 
 import base64
 import json
+import ssl
 import sys
 import threading
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -117,7 +119,7 @@ class _Server(ThreadingHTTPServer):
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a client that hung up."""
-        if not isinstance(sys.exception(), ConnectionError):
+        if not isinstance(sys.exception(), ConnectionError | ssl.SSLError):
             super().handle_error(request, client_address)
 
 
@@ -212,12 +214,18 @@ def hung_up(call: Call) -> None:
 
 
 @contextmanager
-def fake_openai(dimensions: int = 1536, key: str | None = KEY, faults: Sequence[Fault] = ()) -> Iterator[FakeOpenAi]:
-    """Serve until the block ends; the first request of a test is the one that an embedder makes at its start."""
+def fake_openai(dimensions: int = 1536, key: str | None = KEY, certificate: Path | None = None) -> Iterator[FakeOpenAi]:
+    """Serve until the block ends, over TLS where there is a certificate with its key in one file.
+
+    The first request of a test is the one that an embedder makes at its start.
+    """
     fake = FakeOpenAi(dimensions, key)
-    fake.faults.extend(faults)
     server = _Server(("127.0.0.1", 0), type("FakeCall", (Call,), {"fake": fake}))
-    fake.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    if certificate is not None:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    fake.url = f"http{'' if certificate is None else 's'}://127.0.0.1:{server.server_address[1]}/v1"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:

@@ -3,6 +3,7 @@
 It is imported where a hosted model was chosen and nowhere else: the library takes a second or more to load.
 """
 
+import ssl
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import httpx2
 import openai
 
-from services.common.embedding.openai_failures import AttemptError, refused, unanswered, unreadable, unusable
+from services.common.embedding.openai_failures import AttemptError, refused, unanswered, unreadable, untrusted, unusable
 from services.common.embedding.openai_model import Endpoint, HostedModel
 
 _BYTES_PER_NUMBER = 32
@@ -23,7 +24,10 @@ class EmbeddingsClient:
     """Connections to one endpoint until `close`; `create` is one attempt, nothing is tried again here."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        """Open nothing yet. No proxy is taken from the environment and no redirect is followed."""
+        """Open nothing yet. No proxy is taken from the environment and no redirect is followed.
+
+        Certificates are trusted as the system does, or as the file of `SSL_CERT_FILE` says.
+        """
         waits = endpoint.timeouts
         most = 2 * endpoint.connections
         key = endpoint.api_key.reveal() if endpoint.api_key else ""
@@ -37,6 +41,7 @@ class EmbeddingsClient:
             http_client=httpx2.AsyncClient(
                 limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
                 timeout=timeout,
+                verify=ssl.create_default_context(),
                 trust_env=False,
                 follow_redirects=False,
             ),
@@ -52,7 +57,9 @@ class EmbeddingsClient:
             return await self._create(model, texts)
         except openai.APIStatusError as error:
             raise _failure(error) from None
-        except (openai.APIConnectionError, httpx2.ConnectError, httpx2.TimeoutException):
+        except openai.APIConnectionError as error:
+            raise (untrusted() if _is_about_certificate(error) else unanswered()) from None
+        except httpx2.TimeoutException:
             raise unanswered() from None
         except (openai.APIError, httpx2.HTTPError):
             raise unreadable() from None
@@ -75,6 +82,12 @@ class EmbeddingsClient:
                 if len(content) > most:
                     raise unusable("it is far longer than the vectors that were asked for")
         return bytes(content)
+
+
+def _is_about_certificate(error: BaseException | None) -> bool:
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _failure(error: openai.APIStatusError) -> AttemptError:

@@ -41,6 +41,15 @@ def unanswered() -> AttemptError:
     return AttemptError(_unreachable(), is_passing=True)
 
 
+def untrusted() -> AttemptError:
+    """Return the failure of a call to an endpoint whose certificate nobody vouches for."""
+    error = FailedPreconditionError(
+        Reason.MODEL_UNREACHABLE,
+        "The certificate of the embedding endpoint is not trusted here; name a file with its issuer in SSL_CERT_FILE.",
+    )
+    return AttemptError(error, is_passing=False)
+
+
 def unreadable() -> AttemptError:
     """Return the failure of a reply that breaks off or is no JSON: the next one may be whole."""
     return AttemptError(_unreachable(), is_passing=True)

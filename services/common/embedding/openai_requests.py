@@ -14,7 +14,7 @@ from opentelemetry.trace import SpanKind
 from services.common.embedding.openai_model import Endpoint, HostedModel
 from services.common.embedding.openai_reply import Reply, read_reply
 from services.common.embedding.patience import Patience
-from services.common.errors import DomainError, Reason
+from services.common.errors import DeadlineExceededError, DomainError, Reason
 from services.common.vectors import Vector
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _DEADLINE_SHARE = 0.95
 """Of what the caller has left, so that a failure arrives with its name before the time is over."""
-_UNREACHED = frozenset({Reason.MODEL_BUSY, Reason.MODEL_QUOTA_EXHAUSTED, Reason.MODEL_UNREACHABLE})
-"""Failures of the first request that say nothing against the settings."""
+_LATER = frozenset({Reason.MODEL_BUSY, Reason.MODEL_QUOTA_EXHAUSTED})
+"""Failures of the first request that say nothing against the settings, beside the endpoint's being away."""
 
 _log = logging.getLogger(__name__)
 _tracer = trace.get_tracer("attest.embedding")
@@ -112,7 +112,8 @@ class OpenAiRequests:
         try:
             rows = await self._rows(["dimensions"], self._patience.question_seconds)
         except DomainError as error:
-            if self.dimensions is None or error.reason not in _UNREACHED:
+            is_away = isinstance(error, DeadlineExceededError) or error.reason in _LATER
+            if self.dimensions is None or not is_away:
                 raise
             _log.warning("embedding endpoint not reached", extra={"fields": {**fields, "reason": error.reason}})
             return

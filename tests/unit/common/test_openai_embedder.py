@@ -8,10 +8,17 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from services.common.embedding.counters import HostedTokenizer
 from services.common.embedding.files import packaged_minilm
@@ -387,6 +394,39 @@ async def test_the_variables_of_the_library_have_no_say(fake: FakeOpenAi, monkey
 
     assert fake.headers[0]["authorization"] == f"Bearer {KEY}"
     assert not {"openai-organization", "x-extra"} & fake.headers[0].keys()
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for 127.0.0.1 that nobody but itself vouches for, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "fake")])
+    begin = datetime.now(UTC) - timedelta(hours=1)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), 1, begin, begin + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    path = tmp_path_factory.mktemp("tls") / "fake.pem"
+    path.write_bytes(made.public_bytes(pem) + private)
+    return path
+
+
+async def test_a_certificate_is_trusted_where_ssl_cert_file_vouches_for_it_and_nowhere_else(
+    certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with fake_openai(certificate=certificate) as fake:
+        with pytest.raises(FailedPreconditionError, match="SSL_CERT_FILE"):
+            async with embedding(fake):
+                pass
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        async with embedding(fake) as embedder:
+            await embedder.embed_query("a question")
+
+    assert len(fake.bodies) == 1
 
 
 async def test_neither_key_nor_text_is_logged_or_told(
