@@ -118,3 +118,12 @@ def test_a_library_of_another_model_is_refused_with_what_to_do(fake: FakeOpenAi,
     assert "The library was embedded by all-MiniLM-L6-v2 (384 dimensions)" in refused.stderr
     assert "Set ATTEST_EMBEDDING_MODEL" in refused.stderr
     assert own_stack.post("/api/answer", {"question": QUESTION}).body["outcome"] == "ANSWERED"
+
+
+def test_a_wrong_key_is_told_by_the_start_of_the_stack(fake: FakeOpenAi, own_stack: LocalStack) -> None:
+    settings = {"EMBEDDING_MODEL": MODEL, "EMBEDDING_BASE_URL": fake.url, "EMBEDDING_API_KEY": "sk-wrong-key"}
+    refused = LocalStack(own_stack.home, own_stack.ports, settings).attest("up")
+
+    assert refused.returncode == 1
+    assert "The embedding endpoint refuses the key; check ATTEST_EMBEDDING_API_KEY." in refused.stderr
+    assert "sk-wrong-key" not in refused.stderr
