@@ -16,6 +16,8 @@ from services.common.embedding.openai_model import Endpoint, HostedModel
 
 _BYTES_PER_NUMBER = 32
 _MOST_DIMENSIONS = 4_096
+_KEPT_SECONDS = 60.0
+"""Time that an idle connection is kept: a new one costs a question three trips."""
 _LONGEST_PAUSE = 600.0
 """Seconds; what an endpoint asks for beyond it is as good as never."""
 
@@ -39,7 +41,9 @@ class EmbeddingsClient:
             max_retries=0,
             timeout=timeout,
             http_client=httpx2.AsyncClient(
-                limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
+                limits=httpx2.Limits(
+                    max_connections=most, max_keepalive_connections=most, keepalive_expiry=_KEPT_SECONDS
+                ),
                 timeout=timeout,
                 verify=ssl.create_default_context(),
                 trust_env=False,
@@ -75,8 +79,6 @@ class EmbeddingsClient:
             dimensions=dimensions,
             extra_headers=self._headers,
         ) as response:
-            if response.status_code >= 300:
-                raise refused(response.status_code, frozenset())
             async for part in response.iter_bytes():
                 content += part
                 if len(content) > most:

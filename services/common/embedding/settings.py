@@ -35,6 +35,14 @@ def endpoint_url(raw: str) -> str:
     return raw.rstrip("/")
 
 
+def api_key(raw: str) -> Secret:
+    """Read a key, without the end of line that one from a file has; raise ValueError."""
+    key = raw.strip()
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ValueError("holds signs that no key has")
+    return Secret(key)
+
+
 def model_name(raw: str) -> str:
     """Read the name of a model; raise ValueError."""
     if len(raw) > _LONGEST_NAME or not raw.isprintable():
@@ -56,7 +64,7 @@ class EmbeddingSettings(ServiceSettings):
     the vectors of both go together."""
     embedding_base_url: str = field(default=OPENAI_URL, metadata={"read": endpoint_url})
     """Address of the endpoint, up to `/embeddings`."""
-    embedding_api_key: Secret | None = None
+    embedding_api_key: Secret | None = field(default=None, metadata={"read": api_key})
     """Key of the endpoint; OpenAI's own needs one."""
     embedding_dimensions: int | None = field(default=None, metadata={"least": 1, "most": 4000})
     """Length of vectors to ask the endpoint for; the model's own without it, and some endpoints refuse the question.

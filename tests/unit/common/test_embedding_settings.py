@@ -50,6 +50,8 @@ def test_openai_itself_needs_a_key_and_an_endpoint_of_your_own_does_not() -> Non
         ({"BASE_URL": "http://[::1/v1"}, "ATTEST_EMBEDDING_BASE_URL is not a URL"),
         ({"BASE_URL": "http://host:port/v1"}, "ATTEST_EMBEDDING_BASE_URL is not a URL"),
         ({"BASE_URL": f"http://{KEY}\u2100/v1"}, "ATTEST_EMBEDDING_BASE_URL is not a URL"),
+        ({"API_KEY": f"{KEY} {KEY}"}, "ATTEST_EMBEDDING_API_KEY holds signs"),
+        ({"API_KEY": f"{KEY}\u201d"}, "ATTEST_EMBEDDING_API_KEY holds signs"),
         ({"MODEL": "a\nb"}, "ATTEST_EMBEDDING_MODEL is longer"),
         ({"DIMENSIONS": "5000"}, "ATTEST_EMBEDDING_DIMENSIONS is outside"),
         ({"MAX_INPUTS": "0"}, "ATTEST_EMBEDDING_MAX_INPUTS is outside"),
@@ -60,6 +62,13 @@ def test_wrong_values_are_named_and_not_repeated(variables: dict[str, str], said
     with pytest.raises(SettingsError, match=said) as raised:
         read(**variables)
     assert KEY not in str(raised.value)
+
+
+def test_the_end_of_the_line_is_no_part_of_a_key() -> None:
+    key = read(API_KEY=f"{KEY}\n").embedding_api_key
+
+    assert key is not None
+    assert key.reveal() == KEY
 
 
 def test_the_key_is_printed_nowhere() -> None:

@@ -300,6 +300,14 @@ async def test_a_slow_endpoint_is_left_when_the_time_is_over(fake: FakeOpenAi, f
     assert 1 <= len(fake.bodies) <= 2
 
 
+async def test_an_attempt_that_hangs_leaves_time_for_another(fake: FakeOpenAi) -> None:
+    patience = Patience(attempts=2, seconds=4.0, question_seconds=20.0, first_pause=0.01)
+    async with embedding(fake, patience=patience) as embedder:
+        fake.faults.append(fakes.held)
+
+        assert len(await embedder.embed(["a passage"])) == 1
+
+
 async def test_a_call_ends_before_its_callers_deadline(fake: FakeOpenAi) -> None:
     """F49: whoever has gone needs no answer."""
     left = 20.0
