@@ -23,6 +23,8 @@ from services.common.service import server_settings
 from services.common.settings import Secret, SettingsError, from_environment
 from services.common.telemetry import tracing
 from services.ingest.document_store import PostgresLibraryStore
+from services.ingest.index_building import IndexBuilding
+from services.ingest.index_store import PostgresVectorIndex
 from services.ingest.ingest import IngestDocument
 from services.ingest.lane_store import PostgresLaneStore
 from services.ingest.lanes import LanesError, lanes_of
@@ -81,6 +83,7 @@ async def run() -> None:
         pool = await stack.enter_async_context(open_pool(database, limits, time_remaining))
         store, lanes = PostgresDocumentStore(pool), PostgresLaneStore(pool)
         await check_active_space(store.active_space, embedder.model_name, embedder.dimensions)
+        await stack.enter_async_context(IndexBuilding(PostgresVectorIndex(pool, database)))
         ingest_document = IngestDocument(
             store,
             PostgresVectorCache(pool),

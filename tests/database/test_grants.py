@@ -32,6 +32,7 @@ TABLE_RIGHTS = {
 }
 
 FUNCTION_RIGHTS = {
+    "build_vector_index": {"attest_writer"},
     "count_chunks": set(),
     "create_embedding_space": {"attest_writer"},
     "empty_embedding_cache": set(),
@@ -42,9 +43,10 @@ FUNCTION_RIGHTS = {
     "separate_tenants": set(),
     "set_thresholds": {"attest_writer"},
     "sweep_embedding_cache": {"attest_writer"},
+    "vector_index_is_due": {"attest_writer"},
 }
 
-DEFINERS = {"create_embedding_space", "put_lane", "set_thresholds", "sweep_embedding_cache"}
+DEFINERS = {"build_vector_index", "create_embedding_space", "put_lane", "set_thresholds", "sweep_embedding_cache"}
 """Functions that run with the owner's rights; each is a door and needs a reason."""
 
 FIXED_PATHS = {"search_path=pg_catalog, pg_temp", "search_path=pg_catalog, ext, pg_temp"}
@@ -97,6 +99,7 @@ WHERE n.nspname = 'attest' AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
 """
 
 CALLS = {
+    "build_vector_index": "SELECT attest.build_vector_index(1)",
     "count_chunks": "SELECT attest.count_chunks()",
     "create_embedding_space": "SELECT attest.create_embedding_space('x', 3)",
     "empty_embedding_cache": "SELECT attest.empty_embedding_cache()",
@@ -107,6 +110,7 @@ CALLS = {
     "separate_tenants": "SELECT attest.separate_tenants('pg_class')",
     "set_thresholds": "SELECT attest.set_thresholds(1, 0, 0)",
     "sweep_embedding_cache": "SELECT attest.sweep_embedding_cache()",
+    "vector_index_is_due": "SELECT attest.vector_index_is_due(1)",
 }
 
 ROLES = """

@@ -200,6 +200,7 @@ async def test_a_space_of_3072_dimensions_is_indexed_in_half_precision(
 
         found = await passages.search_vector(VectorQuery(tenant, space_id, question, (), 5, 0.5))
         async with connection(server.superuser.in_database(DATABASE)) as superuser:
+            assert await superuser.fetchval("SELECT attest.build_vector_index($1, 0)", space_id)
             index = await superuser.fetchval(f"SELECT pg_get_indexdef('attest.embeddings_{space_id}_hnsw'::regclass)")
     finally:
         await activate(server, documents, MODEL, DIMENSIONS)

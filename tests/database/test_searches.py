@@ -58,6 +58,7 @@ async def crowd(server: Server, documents: PostgresDocumentStore) -> Crowd:
         await documents.replace(made.document, space_id, made.chunks, made.vectors)
     async with connection(server.superuser.in_database(DATABASE)) as superuser:
         await superuser.execute("ANALYZE")
+        await superuser.fetchval("SELECT attest.build_vector_index($1)", space_id)
     return Crowd(space_id, vectors)
 
 

@@ -52,7 +52,7 @@ def _checked(request: Any) -> Any:
     if request is _UNREADABLE:
         raise InvalidArgumentError(
             Reason.TEXT_MALFORMED,
-            "The request is no message of its type: a text is not well-formed UTF-8, or a value is of another kind than "
-            "the field's, such as an object where a text belongs.",
+            "The request is no message of its type: a text is not well-formed UTF-8, or a value is of another kind than"
+            " the field's, such as an object where a text belongs.",
         )
     return request
