@@ -1,5 +1,7 @@
 """The commands of `attest`."""
 
+import io
+import os
 import sys
 
 import click
@@ -30,9 +32,16 @@ for command in (up, down, status, logs, migrate, demo, ingest, ask, search, docu
 
 
 def run() -> None:
-    """Run the command that was asked for; exit with 2 when it was called wrongly, 130 after Ctrl-C."""
+    """Run the command that was asked for; exit with 2 when it was called wrongly, 130 after Ctrl-C.
+
+    Signs that the output's encoding lacks are written as escapes. Output that cannot be written is a failure.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         attest.main(standalone_mode=False)
+        sys.stdout.flush()
     except click.exceptions.Abort:
         sys.exit(Exit.INTERRUPTED)
     except click.ClickException as error:
@@ -40,3 +49,11 @@ def run() -> None:
         sys.exit(error.exit_code)
     except SettingsError as error:
         fail(str(error), Exit.WRONG_CALL)
+    except OSError as error:
+        _give_up_output()
+        fail(f"Cannot write the output: {error.strerror or type(error).__name__}.")
+
+
+def _give_up_output() -> None:
+    """Let Python write what is left into nothing, since it tries so once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -52,8 +52,9 @@ def wrapped(label: str, text: str, width: int = WIDTH) -> str:
 
 
 def print_json(value: Any) -> None:
-    """Write one JSON document for a machine."""
-    click.echo(escaped_json(json.dumps(value, indent=2, ensure_ascii=False, default=str)))
+    """Write one JSON document for a machine, in ASCII where the output is not of UTF-8."""
+    is_utf8 = (sys.stdout.encoding or "").lower().startswith("utf")
+    click.echo(escaped_json(json.dumps(value, indent=2, ensure_ascii=not is_utf8, default=str)))
 
 
 def fail(message: str, code: int = Exit.FAILED) -> NoReturn:
