@@ -55,6 +55,9 @@ class Sends(Protocol):
 class Observer(Protocol):
     """Watches the files go by."""
 
+    def started(self, file: Found) -> None:
+        """Note that a file is on its way."""
+
     def progressed(self, file: Found, part: float) -> None:
         """Note which part of a file is done, 0 to 1."""
 
@@ -85,6 +88,7 @@ class Batch:
         for file in queue:
             if self.gave_up:
                 return
+            self.observer.started(file)
             began = time.monotonic()
             done = replace(await self._deal_with(sender, file), seconds=time.monotonic() - began)
             self.done.append(done)

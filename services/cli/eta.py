@@ -1,6 +1,6 @@
 """How long an ingest still takes: by the tokens that are left to embed, and the rate at which they were embedded."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -14,6 +14,9 @@ WINDOW_SECONDS = 120.0
 """How far back the rate is measured."""
 _SETTLED_SECONDS = 2.0
 """Nothing is said before: the first file warms everything up."""
+
+_UNHEARD = 0.5
+"""Part of a file that is done, on an average, at a moment that has nothing to do with it."""
 
 Kind: TypeAlias = tuple[str, bool]
 """Media type, and whether a document is there already: of such a one only what changed is embedded."""
@@ -48,25 +51,39 @@ class Work:
         self._left = {file.source_url: file for file in files}
         self._kinds: dict[str, Kind] = {url: (file.media_type, is_new(file)) for url, file in self._left.items()}
         self._densities = {kind: _guess(kind) for kind in set(self._kinds.values())}
+        self._bytes_left = Counter[Kind]()
+        for url, file in self._left.items():
+            self._bytes_left[self._kinds[url]] += file.size
         self._parts: dict[str, float] = {}
         self._done = 0.0
+        self._heard = False
         self._clock = clock
         self._samples: deque[tuple[float, float]] = deque([(clock(), 0.0)])
+        self._tokens_left = 0.0
+        """As it was at the latest sample."""
+
+    def started(self, file: Found) -> None:
+        """Note that a file is on its way; until more is heard of it, it counts as half done when another one ends."""
+        self._parts[file.source_url] = _UNHEARD
 
     def progressed(self, file: Found, part: float) -> None:
         """Note which part of a file is embedded, 0 to 1."""
         self._parts[file.source_url] = min(max(part, 0.0), 1.0)
+        self._heard = True
         self._sample()
 
     def finished(self, file: Found, done: Done) -> None:
         """Note that a file was dealt with."""
+        kind = self._kinds[file.source_url]
         self._left.pop(file.source_url, None)
         self._parts.pop(file.source_url, None)
+        self._bytes_left[kind] -= file.size
         if done.outcome in (Outcome.CREATED, Outcome.REPLACED):
             tokens = float(done.result.get("tokens_embedded", 0))
-            self._densities[self._kinds[file.source_url]].see(tokens, file.size)
+            self._densities[kind].see(tokens, file.size)
             self._done += FILE_TOKENS + tokens
-            self._sample()
+            self._heard = True
+        self._sample()
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the end, or nothing while there is no rate yet."""
@@ -76,23 +93,20 @@ class Work:
         if now <= before or latest - since < _SETTLED_SECONDS:
             return None
         rate = (now - before) / (latest - since)
-        return max(1.0, self._tokens_left() / rate - (self._clock() - latest))
-
-    def _tokens_left(self) -> float:
-        whole = sum(self._expected(file) for file in self._left.values())
-        return max(0.0, whole - self._under_way())
-
-    def _under_way(self) -> float:
-        return sum(self._expected(self._left[url]) * part for url, part in self._parts.items() if url in self._left)
-
-    def _expected(self, file: Found) -> float:
-        return FILE_TOKENS + self._densities[self._kinds[file.source_url]].value * file.size
+        return max(1.0, self._tokens_left / rate - (self._clock() - latest))
 
     def _sample(self) -> None:
         now = self._clock()
-        self._samples.append((now, self._done + self._under_way()))
+        under_way = sum(self._expected(self._left[url]) * part for url, part in self._parts.items())
+        whole = sum(self._densities[kind].value * size for kind, size in self._bytes_left.items())
+        self._tokens_left = whole + FILE_TOKENS * len(self._left) - under_way
+        if self._heard:
+            self._samples.append((now, self._done + under_way))
         while len(self._samples) > 2 and self._samples[1][0] <= now - WINDOW_SECONDS:
             self._samples.popleft()
+
+    def _expected(self, file: Found) -> float:
+        return FILE_TOKENS + self._densities[self._kinds[file.source_url]].value * file.size
 
 
 def _guess(kind: Kind) -> _Density:

@@ -117,4 +117,5 @@ def _exit(report: Report, lost: ApiError | None) -> None:
 
 
 def _left_to_prune(report: Report) -> str:
-    return f", and {report.not_pruned} documents to prune" if report.not_pruned else ""
+    left = report.not_pruned
+    return f", and {left} document{'s' * (left > 1)} to prune" if left else ""

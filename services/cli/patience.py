@@ -1,11 +1,17 @@
 """Calls the gateway again where it asks for that, within bounds."""
 
+import sys
 import time
 from collections.abc import Callable
 from typing import TypeVar
 
+import click
+
 from services.cli.api import ApiError
 from services.cli.batch import pause_before_next
+
+_SAID_SECONDS = 2.0
+"""Shorter pauses are not worth a line."""
 
 Result = TypeVar("Result")
 
@@ -24,4 +30,10 @@ def patiently(call: Callable[[], Result], *, waits_for_gateway: bool = True) -> 
             pause = pause_before_next(error, tries, time.monotonic() - began)
             if pause is None:
                 raise
+            _say(pause)
             time.sleep(pause)
+
+
+def _say(pause: float) -> None:
+    if pause >= _SAID_SECONDS and sys.stderr.isatty():
+        click.echo(f"Waiting {pause:.0f} s, as the service asked …", err=True)

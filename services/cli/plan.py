@@ -12,6 +12,17 @@ from services.cli.content import refuse_by_content, refuse_by_size, sent_sha256,
 from services.cli.patience import patiently
 
 DEFAULT_LANE = "default"
+_COMPARED = (
+    "document_id",
+    "source_url",
+    "title",
+    "version",
+    "media_type",
+    "content_sha256",
+    "chunk_count",
+    "up_to_date",
+)
+"""What is kept of a document: its metadata can be large, and a lane can hold a hundred thousand."""
 _MOST_ALONE = 20
 """Files that are asked for one by one."""
 Stored: TypeAlias = Mapping[str, dict[str, Any]]
@@ -75,7 +86,8 @@ def _foreseen(file: Found, plan: Plan) -> Done:
 
 
 def _listed(api: Api, lane: str | None, prefix: str) -> list[dict[str, Any]]:
-    return list(api.documents(lane or DEFAULT_LANE, source_url_prefix=prefix))
+    listed = api.documents(lane or DEFAULT_LANE, source_url_prefix=prefix)
+    return [{name: document.get(name) for name in _COMPARED} for document in listed]
 
 
 def _prefixes(collection: Collection) -> Iterator[str]:
@@ -105,7 +117,7 @@ def _is_same(file: Found, document: dict[str, Any], progress: "_Progress") -> bo
 
 
 def _unchanged(file: Found, document: dict[str, Any]) -> Done:
-    kept = {"document": document, "chunks_kept": document.get("chunk_count", 0)}
+    kept = {"document": document, "chunks_kept": document.get("chunk_count") or 0}
     return Done(file.path, file.source_url, Outcome.UNCHANGED, kept)
 
 

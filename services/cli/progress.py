@@ -71,6 +71,10 @@ class Bar:
         """Take the bar away."""
         self._progress.stop()
 
+    def started(self, file: Found) -> None:
+        """Note that a file is on its way."""
+        self._work.started(file)
+
     def progressed(self, file: Found, part: float) -> None:
         """Note which part of a file is done, 0 to 1."""
         self._work.progressed(file, part)

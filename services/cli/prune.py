@@ -79,11 +79,9 @@ def is_gone(path: Path) -> bool:
 def confirm(loss: Loss, *, yes: bool) -> None:
     """Show what would be deleted and ask; end the command where the answer is no, or nobody can be asked."""
     show(loss)
-    for folder, count in loss.emptied:
-        said = f"all {count} documents of {folder.path} would be deleted, for none of their files is there"
-        if not yes:
-            fail(f"{said}; nothing was done. If it is the right folder and that is meant, add --yes.", Exit.WRONG_CALL)
-        click.echo(f"attest: {one_line(said)}.", err=True)
+    warn(loss)
+    if loss.emptied and not yes:
+        fail("nothing was done. If these are the right folders and that is meant, add --yes.", Exit.WRONG_CALL)
     if yes or not loss.gone:
         return
     if not sys.stdin.isatty():
@@ -91,6 +89,13 @@ def confirm(loss: Loss, *, yes: bool) -> None:
     number = "this document" if len(loss.gone) == 1 else f"these {len(loss.gone)} documents"
     if not click.confirm(f"Delete {number} after the ingest, with all that was made of them?", err=True):
         fail("nothing was done.")
+
+
+def warn(loss: Loss) -> None:
+    """Name on stderr the folders of which no document would be left."""
+    for folder, count in loss.emptied:
+        place = one_line(str(folder.path))
+        click.echo(f"attest: all {count} documents of {place} go, for none of their files is there.", err=True)
 
 
 def show(loss: Loss) -> None:
@@ -102,10 +107,10 @@ def show(loss: Loss) -> None:
     table.add_column("document without a file", overflow="fold", ratio=1)
     table.add_column("chunks", justify="right", no_wrap=True)
     for one in loss.gone[:_MOST_SHOWN]:
-        named = f"{one_line(one.source_url)}\n  {one_line(one.document.get('title', ''))}"
+        named = f"{one_line(one.source_url)}\n  {one_line(str(one.document.get('title') or ''))}"
         table.add_row(named, str(one.document.get("chunk_count", "")))
     out.print(table)
-    chunks = sum(one.document.get("chunk_count", 0) for one in loss.gone)
+    chunks = sum(one.document.get("chunk_count") or 0 for one in loss.gone)
     more = f" ({len(loss.gone) - _MOST_SHOWN} more than shown)" if len(loss.gone) > _MOST_SHOWN else ""
     lost_by = "1 document" if len(loss.gone) == 1 else f"{len(loss.gone)} documents"
     theirs = "has lost its file" if len(loss.gone) == 1 else "have lost their files"

@@ -67,6 +67,7 @@ class Run:
         self._dry = True
         self._done = planning.foreseen(self.plan)
         self._pruned = prune.foreseen(self.loss)
+        prune.warn(self.loss)
 
     def send(self) -> None:
         """Send what is new or changed."""

@@ -25,6 +25,9 @@ class Silent:
         self.waited = 0
         self.order: list[str] = []
 
+    def started(self, file: Found) -> None:
+        """Ignore it."""
+
     def progressed(self, file: Found, part: float) -> None:
         """Ignore it."""
 

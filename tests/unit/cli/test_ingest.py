@@ -141,6 +141,18 @@ def test_a_dry_run_for_a_person_names_what_would_change_and_what_is_no_document(
 
 
 @pytest.mark.usefixtures("stored")
+def test_a_dry_run_says_when_a_folder_would_lose_everything_and_is_no_failure(
+    run: Run, gateway: ScriptedGateway, library: Path
+) -> None:
+    for file in library.iterdir():
+        file.unlink()
+    result = run("ingest", str(library), "--dry-run", "--prune", "--json")
+
+    assert (result.exit_code, json.loads(result.stdout)["pruned"]) == (0, 3)
+    assert "all 3 documents of" in result.stderr
+
+
+@pytest.mark.usefixtures("stored")
 def test_a_dry_run_of_a_folder_alone_prunes_nothing(run: Run, library: Path) -> None:
     told = json.loads(run("ingest", str(library), "--dry-run", "--json").stdout)
 
@@ -193,13 +205,13 @@ def test_a_folder_that_lost_everything_is_refused_without_yes(
         file.unlink()
     refused = run("ingest", str(library), "--prune")
     assert (refused.exit_code, deletions(gateway)) == (2, [])
-    assert "all 3 documents" in refused.stderr
+    assert "all 3 documents of" in refused.stderr
 
     for name in ("same.md", "changed.md"):
         gateway.will(f"DELETE /api/documents/id-{name}", 200, {"document": document(name), "chunks_deleted": 5})
     meant = run("ingest", str(library), "--prune", "--yes")
     assert (meant.exit_code, len(deletions(gateway))) == (0, 3)
-    assert "all 3 documents" in meant.stderr
+    assert "all 3 documents of" in meant.stderr
 
 
 @pytest.mark.usefixtures("stored")

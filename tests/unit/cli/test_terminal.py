@@ -150,3 +150,56 @@ def test_ctrl_c_stops_at_once_says_how_to_go_on_and_counts_what_is_left(
     said = " ".join(terminal.output.split())
     assert "17 of 20 files are left" in said
     assert "run the same command again" in said
+
+
+@pytest.fixture
+def shrunk(gateway: ScriptedGateway, tmp_path: Path) -> Path:
+    """A folder of one file; the library has two documents of it."""
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "new.md").write_text("x")
+    documents = [
+        {"document_id": name, "source_url": f"docs/{name}.md", "title": name, "chunk_count": 3}
+        for name in ("gone", "new")
+    ]
+    gateway.will("GET /api/documents", 200, {"documents": documents, "next_page_token": ""})
+    gateway.will("POST /api/documents", 200, {"outcome": "REPLACED", "document": {}})
+    return folder
+
+
+@pytest.mark.parametrize(("typed", "code", "methods"), [("y\n", 0, ["GET", "POST", "DELETE"]), ("n\n", 1, ["GET"])])
+def test_pruning_shows_what_would_go_and_asks_before_anything_is_sent(
+    gateway: ScriptedGateway, shrunk: Path, typed: str, code: int, methods: list[str]
+) -> None:
+    gateway.will("DELETE /api/documents/gone", 200, {"document": {}, "chunks_deleted": 3})
+    with on_terminal(gateway, "ingest", str(shrunk), "--prune") as terminal:
+        terminal.read_until("[y/N]")
+        assert "docs/gone.md" in terminal.output
+        assert "docs/new.md" not in terminal.output
+        assert "1 document with 3 chunks has lost its file." in " ".join(terminal.output.split())
+        assert [asked.method for asked in gateway.asked] == ["GET"]
+        terminal.type(typed)
+        assert terminal.end() == code
+
+    assert [asked.method for asked in gateway.asked] == methods
+
+
+def test_a_folder_that_lost_everything_is_not_even_asked_about(gateway: ScriptedGateway, shrunk: Path) -> None:
+    (shrunk / "new.md").unlink()
+    with on_terminal(gateway, "ingest", str(shrunk), "--prune") as terminal:
+        assert terminal.end() == 2
+
+    assert [asked.method for asked in gateway.asked] == ["GET"]
+    assert "add --yes" in " ".join(terminal.output.split())
+
+
+def test_ctrl_c_while_documents_are_deleted_says_how_many_are_left(gateway: ScriptedGateway, shrunk: Path) -> None:
+    gateway.refuse("DELETE /api/documents/gone", 429, "RESOURCE_EXHAUSTED", "RATE_LIMITED", retry_after="60")
+    with on_terminal(gateway, "ingest", str(shrunk), "--prune", "--yes") as terminal:
+        terminal.read_until("Waiting 60 s")
+        terminal.process.send_signal(signal.SIGINT)
+        assert terminal.end() == 130
+
+    said = " ".join(terminal.output.split())
+    assert "0 of 1 files are left, and 1 document to prune" in said
+    assert "run the same command again" in said
