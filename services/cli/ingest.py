@@ -15,6 +15,7 @@ from services.cli.stack.settings import DoorSettings
 from services.common.settings import from_environment
 
 JOBS = 2
+"""Measured on two cores, ten interleaved rounds of 12 pages and a PDF: 1 takes 15 % longer, 8 14 %, 4 the same."""
 EPILOG = """\b
 Exit codes:
   0    all files are in the library
