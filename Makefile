@@ -60,7 +60,7 @@ eval-quick: setup-dev ## Measure quality on a fixed sample, in minutes, against 
 bench: setup-dev ## Measure speed beside its floors, in interleaved rounds; LINES="search embed-chunks" chooses
 	@mkdir -p build && $(BIN)/python -m bench $(LINES) --json build/bench.json
 bench-peers: setup-dev build/peers/.done ## Measure search beside LangChain and LlamaIndex (installs them into build/peers)
-	@mkdir -p build && $(BIN)/python -m bench peers --json build/bench-peers.json
+	@mkdir -p build && $(BIN)/python -m bench peers store-peers --json build/bench-peers.json
 build/peers/.done: bench/peers/requirements.lock
 	@mkdir -p build && $(PYTHON) -m venv build/peers
 	@build/peers/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --no-deps -r $<

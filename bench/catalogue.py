@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bench import statistics
-from bench.lines import answer, embedding, peers, search
+from bench.lines import answer, embedding, peers, search, storing
 from bench.report import Line
 from bench.rounds import Way, interleaved, load_per_core
 
@@ -31,8 +31,24 @@ LINES = {
     ),
     "search": Measurable("one search for five of the example passages", search.ways, is_in_process=False),
     "answer": Measurable("one question of the demo", answer.ways, is_in_process=False),
+    "store": Measurable(
+        f"one document of {storing.CHUNKS} chunks with ready vectors, no index yet",
+        partial(storing.ways, indexed=False),
+        is_in_process=False,
+    ),
+    "store-indexed": Measurable(
+        f"one document of {storing.CHUNKS} chunks with ready vectors, into a live index",
+        partial(storing.ways, indexed=True),
+        is_in_process=False,
+    ),
     "peers": Measurable(
         "one search for five of the example passages", peers.ways, by_default=False, is_in_process=False
+    ),
+    "store-peers": Measurable(
+        f"{storing.CHUNKS} chunks with ready vectors, no index yet",
+        storing.ways_of_peers,
+        by_default=False,
+        is_in_process=False,
     ),
 }
 

@@ -39,8 +39,6 @@ class PeerError(Exception):
 @asynccontextmanager
 async def ways() -> AsyncIterator[dict[str, Way]]:
     """Open a stack with the examples and both peers on copies of its vectors; a round is one search for five."""
-    if not _PYTHON.exists():
-        raise PeerError("The peers are not installed; run `make bench-peers`.")
     async with AsyncExitStack() as opened:
         bench = opened.enter_context(stack.running())
         embedder = await opened.enter_async_context(OnnxEmbedder(packaged_minilm()))
@@ -67,21 +65,23 @@ async def ways() -> AsyncIterator[dict[str, Way]]:
             "questions": [vector.tolist() for vector in vectors],
         }
         for name in PEERS:
-            found[name] = await opened.enter_async_context(_peer(name, load))
+            found[name] = await opened.enter_async_context(peer(name, load, does="search"))
         yield found
 
 
 @asynccontextmanager
-async def _peer(name: str, load: Any) -> AsyncIterator[Way]:
-    """Run the worker of one peer; it measures a search for each line that it is sent."""
-    worker = await asyncio.create_subprocess_exec(_PYTHON, _WORKER, name, stdin=PIPE, stdout=PIPE, limit=1 << 20)
+async def peer(name: str, load: Any, does: str) -> AsyncIterator[Way]:
+    """Run the worker of one peer; it measures a `search` or an `add` for each line that it is sent."""
+    if not _PYTHON.exists():
+        raise PeerError("The peers are not installed; run `make bench-peers`.")
+    worker = await asyncio.create_subprocess_exec(_PYTHON, _WORKER, name, does, stdin=PIPE, stdout=PIPE, limit=1 << 20)
     try:
         await _told(worker, json.dumps(load))
 
-        async def search(number: int) -> float:
+        async def act(number: int) -> float:
             return float(await _told(worker, str(number % len(load["questions"]))))
 
-        yield search
+        yield act
     finally:
         worker.kill()
         await worker.wait()
