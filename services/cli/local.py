@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from services.cli.console import fail, print_json
+from services.cli.console import Exit, fail, print_json
 from services.cli.hints import command
 from services.cli.stack.interruption import exit_code
 from services.cli.stack.launcher import LaunchError
@@ -92,6 +92,8 @@ def status(as_json: bool) -> None:
 def logs(part: str | None, lines: int, follow: bool) -> None:
     """Print the last log lines of a part, or of all."""
     settings = from_environment(HomeSettings)
+    if not settings.logs.is_dir():
+        fail(f"There are no logs in {settings.home}: no stack was started there.", Exit.NOT_RUNNING)
     files = {name: settings.logs / f"{name}.log" for name in ([part] if part else PARTS)}
     for name, file in files.items():
         for line in tail_with_older(file, lines).splitlines():

@@ -11,13 +11,15 @@ _LINE_HYPHEN = re.compile(r"(?<=[^\W\d_])[-\u2010]\n[ \t]*(?=([^\W\d_]))")
 _LINE_HYPHENS = ("-\n", "\u2010\n")
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zs", "Zl", "Zp"})
 """Categories of Unicode; letters that are younger than this Python's tables (Cn) can be seen."""
+_EMPTY_SIGNS = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Fillers of Hangul and the Braille pattern without dots: letters and signs by category, and nothing to the eye."""
 _TURNING = re.compile("[\u202a-\u202e\u2066-\u2069]")
 """Marks that turn the direction of what follows, beyond the end of a label too."""
 
 
 def is_blank(text: str) -> bool:
-    """Tell whether nothing of the text can be seen: it has only white space, controls and marks of format."""
-    return all(unicodedata.category(sign) in _UNSEEN for sign in text)
+    """Tell whether nothing of the text can be seen: it has only white space, controls, marks of format and fillers."""
+    return all(sign in _EMPTY_SIGNS or unicodedata.category(sign) in _UNSEEN for sign in text)
 
 
 def is_well_formed(text: str) -> bool:

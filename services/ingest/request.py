@@ -141,11 +141,18 @@ def _check_source_url(source_url: str) -> None:
     if _UNSEEN.search(source_url) or is_blank(source_url):
         raise _invalid("source_url", "source_url must not hold white space or unseen characters; encode them.")
     try:
-        scheme = urlsplit(source_url).scheme
+        parts = urlsplit(source_url)
+        names_host = bool(parts.hostname) and parts.port != 0
     except ValueError:
         raise _invalid("source_url", "source_url cannot be read as an address.") from None
-    if scheme not in _SCHEMES:
-        raise _invalid("source_url", "source_url must be http, https, file or a relative path.")
+    if parts.scheme not in _SCHEMES:
+        raise _invalid("source_url", "source_url must be http, https, file or a path.")
+    if (parts.scheme in {"http", "https"} or parts.netloc) and not names_host:
+        raise _invalid("source_url", "source_url names no host; write http://host/path, or a path alone.")
+    if parts.netloc and not parts.scheme:
+        raise _invalid("source_url", "source_url begins with // and without http or https; write one of them.")
+    if parts.username is not None or parts.password is not None:
+        raise _invalid("source_url", "source_url holds a user or a password, which every answer would show.")
 
 
 def _content(content: str) -> Content:

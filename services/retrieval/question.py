@@ -1,13 +1,18 @@
 """The vector of a question of any allowed length, though the model reads 256 tokens at a time."""
 
+import asyncio
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import numpy as np
 
+from services.common.errors import Reason, ResourceExhaustedError
 from services.retrieval.model import Vector
 
+MOST_WINDOWS = 64
+"""Windows of all questions that may wait for the model: two to three seconds of a core."""
 _SPECIAL_TOKENS = 2
 _WORD = re.compile(r"\S+\s*")
 
@@ -30,20 +35,45 @@ class Encoder(Protocol):
 
 
 class WindowedQueryEmbedder:
-    """Embeds a long question as the mean of its windows, so that none of it is cut off in silence."""
+    """Embeds a long question as the mean of its windows, so that none of it is cut off in silence.
 
-    def __init__(self, encoder: Encoder) -> None:
-        """Take the model."""
+    A question weighs what it costs: many long ones are refused at once rather than left to run out of time.
+    """
+
+    def __init__(self, encoder: Encoder, most_windows: int = MOST_WINDOWS) -> None:
+        """Take the model, and how many windows of all questions may wait for it."""
         self._encoder = encoder
+        self._most_windows = most_windows
+        self._waiting = 0
 
     async def embed_query(self, text: str) -> Vector:
-        """Return the vector, float32, of length 1."""
-        most = self._encoder.max_tokens - _SPECIAL_TOKENS
-        if self._encoder.count(text) <= most:
-            return await self._encoder.embed_query(text)
-        vectors = [await self._encoder.embed_query(window) for window in self._windows(text, most)]
+        """Return the vector, float32, of length 1; raise ResourceExhaustedError with SERVICE_BUSY."""
+        windows = await self._cut(text)
+        with self._admitted(len(windows)):
+            vectors = [await self._encoder.embed_query(window) for window in windows]
+        if len(vectors) == 1:
+            return vectors[0]
         mean: Vector = np.stack(vectors).mean(axis=0, dtype=np.float32)
         return mean / np.float32(max(float(np.linalg.norm(mean)), 1e-12))
+
+    async def _cut(self, text: str) -> list[str]:
+        most = self._encoder.max_tokens - _SPECIAL_TOKENS
+        if len(text) <= most:  # no token is shorter than a character
+            return [text]
+        return await asyncio.to_thread(lambda: self._fitting(text, most))
+
+    def _fitting(self, text: str, most: int) -> list[str]:
+        return [text] if self._encoder.count(text) <= most else list(self._windows(text, most))
+
+    @contextmanager
+    def _admitted(self, windows: int) -> Iterator[None]:
+        if self._waiting and self._waiting + windows > self._most_windows:
+            raise ResourceExhaustedError(Reason.SERVICE_BUSY, "Too many questions wait to be embedded; try again.")
+        self._waiting += windows
+        try:
+            yield
+        finally:
+            self._waiting -= windows
 
     def _windows(self, text: str, most: int) -> Iterator[str]:
         window, used = "", 0

@@ -49,8 +49,10 @@ class Keys:
 def new_archive(file: Path, manifest: Manifest, keys: Keys, *, replace: bool) -> Iterator[IO[bytes]]:
     """Yield where to write the dump; when the block ends well, the file is there whole, readable by its owner alone.
 
-    Raises ArchiveError when it cannot be written, or is there and `replace` is not asked for.
+    Raises ArchiveError when it cannot be written, has no name, or is there and `replace` is not asked for.
     """
+    if not file.name:
+        raise ArchiveError("FILE is empty; name the file to write.")
     if file.exists() and not replace:
         raise ArchiveError(f"{file} is there already; name another file, or say --force to replace it.")
     unfinished = file.with_name(f".{file.name}.{os.getpid()}.unfinished")

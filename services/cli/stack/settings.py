@@ -1,12 +1,14 @@
 """Where the local stack lives and which ports it takes; a command reads no more of it than it needs."""
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from services.cli.stack.addresses import host_in_url, host_name, ip_address, reached_at
 from services.cli.stack.rotation import LogLimits
 
+_MISREAD = re.compile(r"[\"$`\\\x00-\x1f\x7f]")
 _PORT = {"least": 1, "most": 65535}
 
 
@@ -17,11 +19,18 @@ def default_home() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "attest"
 
 
+def home_folder(raw: str) -> Path:
+    """Read the path of a home; raise ValueError on signs that the programs of Postgres hand to a shell or misread."""
+    if _MISREAD.search(raw):
+        raise ValueError('holds one of " $ ` \\ or a control character, which Postgres cannot take in a path')
+    return Path(raw)
+
+
 @dataclass(frozen=True, kw_only=True)
 class HomeSettings:
     """Where the stack lives: enough to stop it, to look at it and to read its logs."""
 
-    home: Path = field(default_factory=default_home)
+    home: Path = field(default_factory=default_home, metadata={"read": home_folder})
     """Folder of the data, the secrets, the logs."""
     pg_user: str = "nobody"
     """Account that runs Postgres when root starts the stack."""

@@ -73,3 +73,8 @@ def test_a_backup_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_the_keys_are_not_shown() -> None:
     assert "aa" not in repr(KEYS)
+
+
+def test_a_file_without_a_name_is_refused() -> None:
+    with pytest.raises(ArchiveError, match="FILE is empty"):
+        _write(Path(""))  # noqa: PTH201  # what an empty argument becomes

@@ -385,3 +385,11 @@ def test_the_list_of_commands_cuts_no_sentence(run: Run, group: tuple[str, ...])
 
     assert len(listed) > 3
     assert [line for line in listed if line.endswith("...")] == []
+
+
+def test_logs_of_a_home_without_a_stack_say_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ATTEST_HOME", str(tmp_path / "nothing"))
+    done = run("logs")
+
+    assert done.exit_code == 3
+    assert "no stack was started there" in done.stderr

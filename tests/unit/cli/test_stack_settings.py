@@ -83,3 +83,14 @@ def test_a_port_given_twice_is_refused_whatever_the_addresses(unused_tcp_port: i
 def test_an_address_of_another_machine_is_refused_by_name(unused_tcp_port: int) -> None:
     with pytest.raises(LaunchError, match=r"^192\.0\.2\.7 is no address of this machine; set ATTEST_BIND"):
         check_ports({"ATTEST_HTTP_PORT": ("192.0.2.7", unused_tcp_port)})
+
+
+@pytest.mark.parametrize("home", ["/srv/$USER", '/srv/"a"', "/srv/a`b", "/srv/a\\b", "/srv/a\nb"])
+def test_a_home_that_postgres_cannot_take_is_refused_before_anything_is_made(home: str) -> None:
+    with pytest.raises(SettingsError, match=r"^ATTEST_HOME holds one of"):
+        from_environment(HomeSettings, {"ATTEST_HOME": home})
+
+
+@pytest.mark.parametrize("home", ["/srv/it's", "/srv/ümläut", "/srv/a b"])
+def test_other_homes_are_taken(home: str) -> None:
+    assert str(from_environment(HomeSettings, {"ATTEST_HOME": home}).home) == home
