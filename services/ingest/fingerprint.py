@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from services.ingest.chunking import CHUNKER_VERSION
-from services.ingest.media import PDF, address_of
+from services.ingest.media import PDF
 from services.ingest.model import Lane, StoredDocument
 
 PDF_READER_VERSION = 1
@@ -40,7 +40,6 @@ def is_up_to_date(stored: StoredDocument, lane: Lane, space_id: int) -> bool:
 
     A file name that says no more than the address does makes no difference.
     """
-    name = stored.source_url.rpartition("/")[2]
-    names = {"", name} if name == address_of(name) else {""}
+    names = ("", stored.source_url.rpartition("/")[2])
     alike = {settings_fingerprint(lane, stored.media_type, filename=name) for name in names}
     return stored.space_id == space_id and stored.settings_sha256 in alike

@@ -50,7 +50,7 @@ def library(seed: int) -> dict[Found, int]:
     for number in range(120):
         kind = chance.choice(("new.md", "changed.md", "paper.pdf"))
         size = int(chance.lognormvariate(13 if kind == "paper.pdf" else 9, 1))
-        per_byte = {"new.md": 0.27, "changed.md": 0.03, "paper.pdf": 0.012}[kind] * chance.uniform(0.7, 1.4)
+        per_byte = {"new.md": 0.5, "changed.md": 0.01, "paper.pdf": 0.05}[kind] * chance.uniform(0.7, 1.4)
         files[found(f"{number}-{kind}", size)] = int(size * per_byte)
     return files
 

@@ -70,6 +70,7 @@ async def test_a_file_name_counts_where_it_says_more_than_the_address(
 
 async def test_a_file_name_that_gave_another_title_counts(shelves: Shelves) -> None:
     """A name that is encoded twice is shown encoded."""
+    assert await is_up_to_date(shelves, await uploaded("docs/green%20tea.md", "green tea.md")) is True
     assert await is_up_to_date(shelves, await uploaded("docs/green%20tea.md", "green%20tea.md")) is False
 
 
