@@ -8,7 +8,7 @@ local FAULTS = {
   query = { "400", "FIELD_UNKNOWN", "This call takes no query string: put its fields into the JSON body." },
   malformed = { "400", "MALFORMED_REQUEST", "The body is not one well-formed JSON object: check quotes, commas and braces." },
   text = { "400", "TEXT_MALFORMED", "A text of the body holds half a surrogate pair: send well-formed Unicode." },
-  unknown = { "400", "FIELD_UNKNOWN", "The body has a field that this call does not know: see the documentation for the names." },
+  unknown = { "400", "FIELD_UNKNOWN", "The body has a field that this call does not know. It knows: " },
   element = { "400", "MALFORMED_REQUEST", "A list of the body holds null or another list: give its elements themselves." },
   duplicate = { "400", "FIELD_DUPLICATE", "The body gives a field twice: give each field once." },
 }

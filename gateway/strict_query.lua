@@ -10,7 +10,7 @@ local FAULTS = {
   large = { "413", "REQUEST_TOO_LARGE", "The document is larger than this path takes: split it." },
   body = { "400", "MALFORMED_REQUEST", "This call takes no body: send none." },
   malformed = { "400", "MALFORMED_REQUEST", "The query string cannot be read: escape its values as a URL asks for." },
-  unknown = { "400", "FIELD_UNKNOWN", "The query string has a parameter that this call does not know: see the documentation for the names." },
+  unknown = { "400", "FIELD_UNKNOWN", "The query string has a parameter that this call does not know. It knows: " },
   duplicate = { "400", "FIELD_DUPLICATE", "The query string gives a parameter twice: give each parameter once." },
 }
 

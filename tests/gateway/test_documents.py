@@ -52,6 +52,14 @@ async def test_what_links_carry_for_statistics_is_ignored(gateway: Any, script: 
 
 
 @pytest.mark.parametrize(
+    ("path", "known"),
+    [("/api/lanes?lane=a", "page_size, page_token."), (f"{ONE}?a=1", "none.")],
+)
+async def test_who_guessed_a_parameter_is_told_those_that_are_known(gateway: Any, path: str, known: str) -> None:
+    assert (await gateway.get(path)).json()["error"].endswith(f"It knows: {known}")
+
+
+@pytest.mark.parametrize(
     ("path", "reason"),
     [
         ("/api/documents?CANARY=1", "FIELD_UNKNOWN"),

@@ -132,6 +132,14 @@ async def test_a_body_that_is_not_exactly_the_message_is_refused(
     assert not script.calls
 
 
+async def test_who_guessed_a_field_is_told_those_that_are_known(gateway: Any) -> None:
+    response = await gateway.post("/api/search", {"query": "x", "CANARY": 1})
+
+    assert response.json()["error"].endswith(
+        "It knows: embedding, filters, lanes, min_similarity, mode, query, space_id, top_k."
+    )
+
+
 @pytest.mark.parametrize("name", ["top_k", "topK"])
 async def test_both_spellings_of_a_field_are_taken(gateway: Any, script: Any, name: str) -> None:
     await gateway.post("/api/answer", {**QUESTION, name: 3})
