@@ -47,6 +47,10 @@ class TokenCounter(Protocol):
         """Return the tokens of `text` without the model's special ones."""
         ...
 
+    def unknown_share(self, text: str) -> float:
+        """Return the share of the text's signs, white space aside, that the model reads as an unknown word; 0 to 1."""
+        ...
+
 
 class DocumentReader(Protocol):
     """Makes text and chunks of what was sent."""

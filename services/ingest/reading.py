@@ -1,7 +1,7 @@
 """Reads and cuts a document of any kind; may take long on a hostile one, so large ones go to a process of their own."""
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -13,6 +13,9 @@ from services.ingest.pdf import PdfLimits, PdfText, ranges, read_pdf
 from services.ingest.ports import TokenCounter
 from services.ingest.readers import read_document, read_page
 
+_SAMPLED_CHUNKS = 8
+_MOST_UNKNOWN = 0.3
+"""Share of the signs in words that the model does not know; technical English has below a hundredth."""
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -28,12 +31,13 @@ def read_and_chunk(file: BinaryIO, task: ReadingTask, tokens: TokenCounter, limi
     if task.media_type == PDF:
         return _chunked_pdf(read_pdf(file, limits), task, tokens)
     read = read_document(decoded(file.read()), task.media_type, task.address, task.title)
+    chunks = chunk(read, task.lane, tokens, tokens.max_tokens)
     return ChunkedDocument(
         title=read.title,
         metadata=read.metadata,
-        warnings=read.warnings,
+        warnings=[*read.warnings, *_unknown(chunks, tokens)],
         pages=(PageText(None, read.text),),
-        chunks=chunk(read, task.lane, tokens, tokens.max_tokens),
+        chunks=chunks,
     )
 
 
@@ -56,7 +60,15 @@ def _chunked_pdf(pdf: PdfText, task: ReadingTask, tokens: TokenCounter) -> Chunk
     for page in pdf.pages:
         chunks += _chunks_of(page, len(chunks), title, task, tokens)
     named = read_page("", task.address, title)
-    return ChunkedDocument(named.title, {}, warnings, pdf.pages, chunks)
+    return ChunkedDocument(named.title, {}, [*warnings, *_unknown(chunks, tokens)], pdf.pages, chunks)
+
+
+def _unknown(chunks: Sequence[Chunk], tokens: TokenCounter) -> Iterator[str]:
+    """Yield a warning where the model cannot read a document, judged by a sample spread over all of it."""
+    sample = " ".join(part.embedding_text for part in chunks[:: max(1, len(chunks) // _SAMPLED_CHUNKS)])
+    share = tokens.unknown_share(sample)
+    if share >= _MOST_UNKNOWN:
+        yield f"the embedding model cannot read {share:.0%} of the text, its script or language: it is hardly found"
 
 
 def _chunks_of(page: PageText, first: int, title: str, task: ReadingTask, tokens: TokenCounter) -> Iterator[Chunk]:

@@ -21,6 +21,9 @@ class Words:
     def count(self, text: str) -> int:
         return len(text.split())
 
+    def unknown_share(self, text: str) -> float:
+        return 0.0
+
 
 class CountingEmbedder:
     """Makes a vector of each text and remembers the texts; may be told to be cut off after some."""

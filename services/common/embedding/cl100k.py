@@ -56,6 +56,10 @@ class Cl100kWords:
             total += self._learned(word) if count is None else count
         return total
 
+    def unknown_share(self, text: str) -> float:
+        """Return 0: what is no word to this tokenizer is bytes, and those it knows."""
+        return 0.0
+
     def _learned(self, word: str) -> int:
         count = len(self._encode(f" {word}"))
         if len(word) <= _LONGEST_REMEMBERED:

@@ -43,6 +43,10 @@ class Counter(Protocol):
         """Return the tokens of `text` without the model's special ones."""
         ...
 
+    def unknown_share(self, text: str) -> float:
+        """Return the share of the text's signs, white space aside, that the model reads as an unknown word; 0 to 1."""
+        ...
+
 
 def chunk_counter(source: TokenizerSource) -> Counter:
     """Return what counts search text for the chunker, word by word where the tokenizer allows it."""

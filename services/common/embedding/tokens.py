@@ -31,6 +31,7 @@ class Tokens:
         """Most tokens that the model takes beside its special ones."""
         self._by_words = _takes_words_apart(self._tokenizer)
         self._known: dict[str, int] = {}
+        self._unknown: int | None = self._tokenizer.token_to_id("[UNK]")
 
     def count(self, text: str) -> int:
         """Return the tokens of search text, or of lines of it, without the model's special ones."""
@@ -41,6 +42,17 @@ class Tokens:
             count = known.get(word)
             total += self._learned(word) if count is None else count
         return total
+
+    def unknown_share(self, text: str) -> float:
+        """Return the share of the text's signs, white space aside, that the model reads as an unknown word; 0 to 1."""
+        signs = sum(not sign.isspace() for sign in text)
+        if self._unknown is None or not signs:
+            return 0.0
+        read = self._tokenizer.encode(text, add_special_tokens=False)
+        unknown = (
+            end - start for id_, (start, end) in zip(read.ids, read.offsets, strict=True) if id_ == self._unknown
+        )
+        return min(1.0, sum(unknown) / signs)
 
     def _learned(self, word: str) -> int:
         known, total = self._known, 0

@@ -63,3 +63,17 @@ def test_another_kind_of_tokenizer_counts_texts_whole(tmp_path: Path) -> None:
     tokenizer.save(str(tmp_path / "tokenizer.json"))
 
     assert Tokens(model_in(tmp_path, "mine", 256)).count("a a") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("", 0.0),
+        (" \n", 0.0),
+        ("The kettle is on the third floor.", 0.0),
+        ("\u0e1b\u0e23\u0e30\u0e40\u0e17\u0e28\u0e44\u0e17\u0e22", 1.0),
+        ("kettle \U0001f600", 1 / 7),
+    ],
+)
+def test_the_share_that_the_model_cannot_read_is_told(text: str, share: float) -> None:
+    assert COUNTED.unknown_share(text) == pytest.approx(share)
