@@ -76,6 +76,16 @@ class Api:
             if not token:
                 return
 
+    def lanes(self) -> Iterator[dict[str, Any]]:
+        """Yield the lanes by name, page by page."""
+        token = ""
+        while True:
+            page = self._call("GET", "/api/lanes", params={"page_token": token} if token else {})
+            yield from page.get("lanes", [])
+            token = page.get("next_page_token", "")
+            if not token:
+                return
+
     def document(self, document_id: str) -> dict[str, Any]:
         """Return one document."""
         return dict(self._of_document("GET", document_id)["document"])
@@ -85,14 +95,7 @@ class Api:
         return self._of_document("DELETE", document_id)
 
     def _of_document(self, method: str, document_id: str) -> dict[str, Any]:
-        try:
-            return self._call(method, f"/api/documents/{quote(document_id, safe='')}")
-        except ApiError as error:
-            if error.reason != "ROUTE_UNKNOWN":
-                raise
-            # The gateway has no route for what cannot be an id.
-            message = f"There is no document with this id; {command('documents')} lists them."
-            raise ApiError(404, "NOT_FOUND", "NOT_FOUND", message) from error
+        return self._call(method, f"/api/documents/{quote(document_id, safe='')}")
 
     def _call(self, method: str, path: str, **content: Any) -> dict[str, Any]:
         with named_failures(str(self._client.base_url)):

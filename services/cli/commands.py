@@ -13,6 +13,7 @@ from services.cli.console import Exit, fail
 from services.cli.demo import demo
 from services.cli.documents import documents
 from services.cli.ingest import ingest
+from services.cli.lanes import lanes
 from services.cli.local import down, logs, migrate, status, up
 from services.cli.search import search
 from services.common.settings import SettingsError
@@ -27,7 +28,7 @@ def attest() -> None:
     """
 
 
-for command in (up, down, status, logs, migrate, demo, ingest, ask, search, documents, audit, backup, restore):
+for command in (up, down, status, logs, migrate, demo, ingest, ask, search, documents, lanes, audit, backup, restore):
     attest.add_command(command)
 
 

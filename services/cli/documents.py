@@ -11,6 +11,7 @@ from services.cli.api import ApiError
 from services.cli.calls import EPILOG, described, exit_code, gateway
 from services.cli.console import Exit, console, fail, print_json, wrapped
 from services.cli.hints import command
+from services.cli.naming import document_id
 from services.cli.printable import one_line
 
 _LANE = click.option("--lane", metavar="NAME", help="Lane to list.  [default: all]")
@@ -42,54 +43,62 @@ def list_documents(lane: str | None, as_json: bool, limit: int | None) -> None:
 
 
 @documents.command(epilog=EPILOG.format(done="the document is there"))
-@click.argument("document_id", metavar="ID")
+@click.argument("name", metavar="ID|ADDRESS")
 @_JSON
-def show(document_id: str, as_json: bool) -> None:
+def show(name: str, as_json: bool) -> None:
     """Show what is known of one document."""
     with gateway() as api:
-        document = api.document(document_id)
+        document = api.document(document_id(api, name))
     if as_json:
         print_json(document)
         return
     width = console().width
-    for name, value in document.items():
-        shown = ", ".join(f"{key}={item}" for key, item in value.items()) if isinstance(value, dict) else str(value)
-        click.echo(wrapped(f"{name.replace('_', ' '):<16}", one_line(shown), width))
+    for field, value in document.items():
+        if shown := _shown(value):
+            click.echo(wrapped(f"{field.replace('_', ' '):<16}", one_line(shown), width))
 
 
 @documents.command(epilog=EPILOG.format(done="every document named is deleted"))
-@click.argument("document_ids", nargs=-1, required=True, metavar="ID…")
+@click.argument("names", nargs=-1, required=True, metavar="ID|ADDRESS…")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_JSON
-def delete(document_ids: tuple[str, ...], yes: bool, as_json: bool) -> None:
+def delete(names: tuple[str, ...], yes: bool, as_json: bool) -> None:
     """Delete documents and all that was made of them.
 
     This cannot be undone.
     """
-    wanted = list(dict.fromkeys(document_ids))
+    wanted = list(dict.fromkeys(names))
     if not yes:
         _ask_first(wanted)
     receipts: list[dict[str, Any]] = []
     failures: list[tuple[str, ApiError]] = []
     with gateway() as api:
-        for document_id in wanted:
+        for name in wanted:
             try:
-                receipts.append(api.delete(document_id))
+                receipts.append(api.delete(document_id(api, name)))
             except ApiError as error:
-                failures.append((document_id, error))
+                failures.append((name, error))
                 if error.unreachable:
                     break
     if as_json:
         failed = [
-            {"document_id": document_id, "error": str(failure), "code": failure.code, "reason": failure.reason}
-            for document_id, failure in failures
+            {"document_id": name, "error": str(failure), "code": failure.code, "reason": failure.reason}
+            for name, failure in failures
         ]
         print_json({"deleted": receipts, "failed": failed})
     else:
         _print_receipts(receipts)
-    for document_id, failure in failures:
-        click.echo(f"attest: {one_line(document_id)}: {one_line(described(failure))}", err=True)
+    for name, failure in failures:
+        click.echo(f"attest: {one_line(name)}: {one_line(described(failure))}", err=True)
     raise SystemExit(max((exit_code(failure) for _, failure in failures), default=Exit.OK))
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}={item}" for key, item in value.items())
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
 
 
 def _list(lane: str | None, as_json: bool, limit: int | None) -> None:

@@ -15,6 +15,7 @@ SEARCH = "POST /api/search"
 INGEST = "POST /api/documents"
 UPLOAD = "POST /api/documents/upload"
 LIST = "GET /api/documents"
+D1, D2 = "d1" * 16, "d2" * 16
 EVIL = "\x1b]0;owned\x07[bold]not markup[/bold]"
 
 
@@ -34,7 +35,7 @@ def passage(**changes: Any) -> dict[str, Any]:
 
 def document(number: int = 1, **changes: Any) -> dict[str, Any]:
     base = {
-        "document_id": f"d{number}",
+        "document_id": f"d{number}" * 16,
         "lane": "default",
         "source_url": f"docs/{number}.md",
         "title": f"Document {number}",
@@ -166,15 +167,15 @@ def test_no_text_of_a_document_reaches_the_terminal_raw(run: Run, gateway: Scrip
     gateway.will(SEARCH, 200, {"passages": [hostile]})
     listed = document(title=EVIL, source_url=EVIL, lane=EVIL, document_id=EVIL, metadata={EVIL: EVIL})
     gateway.will(LIST, 200, {"documents": [listed], "next_page_token": ""})
-    gateway.will("GET /api/documents/d1", 200, {"document": listed})
-    gateway.will("DELETE /api/documents/d1", 200, {"document": listed, "chunks_deleted": 1, "vectors_deleted": 1})
+    gateway.will(f"GET /api/documents/{D1}", 200, {"document": listed})
+    gateway.will(f"DELETE /api/documents/{D1}", 200, {"document": listed, "chunks_deleted": 1, "vectors_deleted": 1})
     gateway.will(INGEST, 200, created(warnings=[EVIL]))
     calls = (
         ("ask", "How?"),
         ("search", "How?"),
         ("documents",),
-        ("documents", "show", "d1"),
-        ("documents", "delete", "d1", "--yes"),
+        ("documents", "show", D1),
+        ("documents", "delete", D1, "--yes"),
         ("ingest", str(library)),
     )
     for call in calls:
@@ -202,7 +203,7 @@ def test_all_pages_of_the_list_are_asked_for(run: Run, gateway: ScriptedGateway)
     gateway.will(LIST, 200, {"documents": [document(2)], "next_page_token": ""})
     listed = json.loads(run("documents", "--json", "--lane", "hr").stdout)
 
-    assert [entry["document_id"] for entry in listed["documents"]] == ["d1", "d2"]
+    assert [entry["document_id"] for entry in listed["documents"]] == [D1, D2]
     assert [asked.params for asked in gateway.asked] == [
         {"lane": "hr", "page_size": "1000"},
         {"lane": "hr", "page_size": "1000", "page_token": "t2"},
@@ -213,27 +214,43 @@ def test_the_list_is_a_table_with_id_title_and_address(run: Run, gateway: Script
     gateway.will(LIST, 200, {"documents": [document(1)], "next_page_token": ""})
 
     for call in (("documents",), ("documents", "list")):
-        assert run(*call).stdout.split()[7:] == ["Document", "1", "default", "2", "7", "docs/1.md", "d1"]
+        assert run(*call).stdout.split()[7:] == ["Document", "1", "default", "2", "7", "docs/1.md", D1]
 
 
 def test_a_document_is_shown_field_by_field(run: Run, gateway: ScriptedGateway) -> None:
-    gateway.will("GET /api/documents/d1", 200, {"document": document(1)})
+    gateway.will(f"GET /api/documents/{D1}", 200, {"document": document(1)})
 
-    assert "source url      docs/1.md" in run("documents", "show", "d1").stdout
-    assert json.loads(run("documents", "show", "d1", "--json").stdout) == document(1)
+    assert "source url      docs/1.md" in run("documents", "show", D1).stdout
+    assert json.loads(run("documents", "show", D1, "--json").stdout) == document(1)
 
 
-def test_an_id_cannot_leave_its_place_in_the_path(run: Run, gateway: ScriptedGateway) -> None:
-    gateway.refuse("GET /api/documents/..%2Fanswer%3Fx", 404, "NOT_FOUND", "NOT_FOUND")
-    run("documents", "show", "../answer?x")
+@pytest.mark.parametrize("call", [("show", "docs/1.md"), ("delete", "docs/1.md", "--yes")])
+def test_a_document_is_meant_by_its_address_too(run: Run, gateway: ScriptedGateway, call: tuple[str, ...]) -> None:
+    longer = document(2, source_url="docs/1.md.old")
+    gateway.will(LIST, 200, {"documents": [longer, document(1)], "next_page_token": ""})
+    gateway.will(f"GET /api/documents/{D1}", 200, {"document": document(1)})
+    receipt = {"document": document(1), "chunks_deleted": 7, "vectors_deleted": 7}
+    gateway.will(f"DELETE /api/documents/{D1}", 200, receipt)
 
-    assert gateway.asked[0].path == "/api/documents/..%2Fanswer%3Fx"
+    assert run("documents", *call).exit_code == 0
+    assert [asked.path for asked in gateway.asked] == ["/api/documents", f"/api/documents/{D1}"]
+    assert gateway.asked[0].params["source_url_prefix"] == "docs/1.md"
+
+
+def test_an_address_in_two_lanes_means_neither(run: Run, gateway: ScriptedGateway) -> None:
+    twin = document(2, source_url="docs/1.md", lane="hr")
+    gateway.will(LIST, 200, {"documents": [document(1), twin], "next_page_token": ""})
+    result = run("documents", "delete", "docs/1.md", "--yes")
+
+    assert result.exit_code == 2
+    assert "several lanes (default, hr); name the one you mean by its id" in result.stderr
+    assert [asked.method for asked in gateway.asked] == ["GET"]
 
 
 def test_deleting_prints_the_receipt(run: Run, gateway: ScriptedGateway) -> None:
     receipt = {"document": document(1), "chunks_deleted": 7, "vectors_deleted": 7}
-    gateway.will("DELETE /api/documents/d1", 200, receipt)
-    result = run("documents", "delete", "d1", "--yes")
+    gateway.will(f"DELETE /api/documents/{D1}", 200, receipt)
+    result = run("documents", "delete", D1, "--yes")
 
     assert (result.exit_code, result.stdout) == (
         0,
@@ -243,19 +260,19 @@ def test_deleting_prints_the_receipt(run: Run, gateway: ScriptedGateway) -> None
 
 def test_deleting_goes_on_after_one_that_is_not_there(run: Run, gateway: ScriptedGateway) -> None:
     receipt = {"document": document(2), "chunks_deleted": 7, "vectors_deleted": 7}
-    gateway.refuse("DELETE /api/documents/d1", 404, "NOT_FOUND", "NOT_FOUND")
-    gateway.will("DELETE /api/documents/d2", 200, receipt)
-    result = run("documents", "delete", "d1", "d2", "--yes", "--json")
+    gateway.refuse(f"DELETE /api/documents/{D1}", 404, "NOT_FOUND", "NOT_FOUND")
+    gateway.will(f"DELETE /api/documents/{D2}", 200, receipt)
+    result = run("documents", "delete", D1, D2, "--yes", "--json")
 
     assert result.exit_code == 1
     assert json.loads(result.stdout) == {
         "deleted": [receipt],
-        "failed": [{"document_id": "d1", "error": "Refused: NOT_FOUND.", "code": "NOT_FOUND", "reason": "NOT_FOUND"}],
+        "failed": [{"document_id": D1, "error": "Refused: NOT_FOUND.", "code": "NOT_FOUND", "reason": "NOT_FOUND"}],
     }
 
 
 def test_nothing_is_deleted_unasked_where_there_is_no_terminal(run: Run, gateway: ScriptedGateway) -> None:
-    result = run("documents", "delete", "d1")
+    result = run("documents", "delete", D1)
 
     assert (result.exit_code, gateway.asked) == (2, [])
     assert "--yes" in result.stderr
@@ -368,15 +385,42 @@ def test_a_stack_that_is_not_up_has_an_exit_code_of_its_own(
     assert "attest up" in result.stderr
 
 
-@pytest.mark.parametrize("call", [("show", "tea"), ("show", "a/b"), ("delete", "tea", "--yes")])
-def test_what_cannot_be_an_id_is_no_document(run: Run, gateway: ScriptedGateway, call: tuple[str, ...]) -> None:
-    for method in ("GET", "DELETE"):
-        for name in ("tea", "a%2Fb"):
-            gateway.refuse(f"{method} /api/documents/{name}", 404, "NOT_FOUND", "ROUTE_UNKNOWN")
+@pytest.mark.parametrize("call", [("show", "tea"), ("show", "../answer?x"), ("delete", "tea", "--yes")])
+def test_what_is_no_id_and_no_address_is_no_document(run: Run, gateway: ScriptedGateway, call: tuple[str, ...]) -> None:
+    gateway.will(LIST, 200, {"documents": [], "next_page_token": ""})
     result = run("documents", *call)
 
     assert result.exit_code == 1
-    assert "There is no document with this id; attest documents lists them. (NOT_FOUND)" in result.stderr
+    assert "There is no document with this id or address; attest documents lists them. (NOT_FOUND)" in result.stderr
+    assert [asked.path for asked in gateway.asked] == ["/api/documents"]
+
+
+def lane(**changes: Any) -> dict[str, Any]:
+    base = {
+        "name": "hr",
+        "description": f"For all {EVIL}",
+        "chunk_tokens": 96,
+        "overlap_tokens": 8,
+        "document_count": 3,
+        "title_prefix": True,
+    }
+    return {**base, **changes}
+
+
+def test_lanes_are_listed_in_a_table(run: Run, gateway: ScriptedGateway) -> None:
+    gateway.will("GET /api/lanes", 200, {"lanes": [lane()], "next_page_token": ""})
+    table = run("lanes").stdout
+
+    assert {"hr", "3", "96", "8"} <= set(table.split())
+    assert "\x1b" not in table
+
+
+def test_all_pages_of_the_lanes_are_asked_for(run: Run, gateway: ScriptedGateway) -> None:
+    gateway.will("GET /api/lanes", 200, {"lanes": [lane()], "next_page_token": "t2"})
+    gateway.will("GET /api/lanes", 200, {"lanes": [lane(name="it")], "next_page_token": ""})
+
+    assert json.loads(run("lanes", "--json").stdout) == {"lanes": [lane(), lane(name="it")]}
+    assert [asked.params for asked in gateway.asked] == [{}, {"page_token": "t2"}]
 
 
 @pytest.mark.parametrize("group", [(), ("documents",)])

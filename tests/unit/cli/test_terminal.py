@@ -17,6 +17,7 @@ from tests.unit.cli.gateway import ScriptedGateway
 
 ATTEST = Path(sys.executable).parent / "attest"
 SECONDS = 20.0
+ID = "d1" * 16
 RECEIPT = {
     "document": {"title": "Tea", "source_url": "docs/tea.md", "version": 1},
     "chunks_deleted": 1,
@@ -116,8 +117,8 @@ def test_a_question_can_be_typed(gateway: ScriptedGateway) -> None:
 
 @pytest.mark.parametrize(("typed", "code", "deleted"), [("y\n", 0, 1), ("n\n", 1, 0), ("\n", 1, 0)])
 def test_deleting_asks_first(gateway: ScriptedGateway, typed: str, code: int, deleted: int) -> None:
-    gateway.will("DELETE /api/documents/d1", 200, RECEIPT)
-    with on_terminal(gateway, "documents", "delete", "d1") as terminal:
+    gateway.will(f"DELETE /api/documents/{ID}", 200, RECEIPT)
+    with on_terminal(gateway, "documents", "delete", ID) as terminal:
         terminal.read_until("[y/N]")
         terminal.type(typed)
         assert terminal.end() == code
