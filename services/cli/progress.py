@@ -1,4 +1,4 @@
-"""The progress bars of an ingest: bytes compared, then bytes of the files that are done, and the time that is left."""
+"""The progress bars of an ingest: bytes compared, bytes of the files that are done, documents deleted; time left."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -25,12 +25,12 @@ from services.cli.eta import Work
 
 
 @contextmanager
-def comparing() -> Iterator[Callable[[int, int], None]]:
-    """Show on a terminal how many bytes are compared with what is stored; yield what hears of them."""
+def simple_bar(doing: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal how much of something is done; yield what hears how much, and of how much."""
     out = console(stderr=True)
-    columns = (TextColumn("Comparing"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    columns = (TextColumn(doing), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as progress:
-        task = progress.add_task("files", total=None)
+        task = progress.add_task(doing, total=None)
         yield lambda done, of: progress.update(task, completed=done, total=of)
 
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath
@@ -122,11 +121,9 @@ def foreseen(loss: Loss) -> list[Done]:
     return [Done(one.path, one.source_url, Outcome.PRUNED, {"document": one.document}) for one in loss.gone]
 
 
-def pruned(api: Api, loss: Loss, note: Callable[[Done], None]) -> None:
-    """Delete the documents whose files are still gone, one after the other, and note what became of each."""
-    for one in loss.gone:
-        if is_gone(one.path):
-            note(_pruned(api, one))
+def pruned(api: Api, one: Gone) -> list[Done]:
+    """Delete a document and return what became of it; nothing where its file is there again."""
+    return [_pruned(api, one)] if is_gone(one.path) else []
 
 
 def _pruned(api: Api, one: Gone) -> Done:

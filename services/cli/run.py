@@ -12,7 +12,7 @@ from services.cli.api import Api, ApiError
 from services.cli.batch import Batch, Done
 from services.cli.collect import Collection
 from services.cli.plan import Plan
-from services.cli.progress import Bar, comparing
+from services.cli.progress import Bar, simple_bar
 from services.cli.prune import Loss
 from services.cli.report import Report
 from services.cli.sender import Sender
@@ -50,7 +50,7 @@ class Run:
         """Find out what has to be sent and, if that is wanted, which documents have lost their files."""
         with Api.at(self.url) as api:
             stored = planning.stored_documents(api, self.lane, self.collection)
-        with comparing() as heard:
+        with simple_bar("Comparing") as heard:
             self.plan = planning.compared(self.collection, stored, heard)
         self._done += self.plan.unchanged
         if prune_too:
@@ -83,8 +83,10 @@ class Run:
     def delete(self) -> None:
         """Delete the documents that have lost their files."""
         if self.loss.gone:
-            with Api.at(self.url) as api:
-                prune.pruned(api, self.loss, self._pruned.append)
+            with Api.at(self.url) as api, simple_bar("Deleting") as heard:
+                for number, one in enumerate(self.loss.gone, start=1):
+                    self._pruned += prune.pruned(api, one)
+                    heard(number, len(self.loss.gone))
 
     @property
     def report(self) -> Report:

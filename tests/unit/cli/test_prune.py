@@ -134,10 +134,9 @@ def test_a_document_below_two_folders_named_is_counted_once(library: Path) -> No
 
 
 def deleted(gateway: ScriptedGateway, library: Path) -> list[Done]:
-    done: list[Done] = []
+    (one,) = loss(collect([str(library)]), "docs/gone.md", "docs/tea.md").gone
     with Api.at(gateway.url) as api:
-        pruned(api, loss(collect([str(library)]), "docs/gone.md", "docs/tea.md"), done.append)
-    return done
+        return pruned(api, one)
 
 
 def test_what_was_deleted_is_told_with_its_chunks(gateway: ScriptedGateway, library: Path) -> None:
@@ -171,10 +170,9 @@ def test_a_deletion_that_fails_is_told(gateway: ScriptedGateway, library: Path) 
 
 
 def test_a_file_that_came_back_meanwhile_keeps_its_document(gateway: ScriptedGateway, library: Path) -> None:
-    found = loss(collect([str(library)]), "docs/gone.md", "docs/tea.md")
+    (one,) = loss(collect([str(library)]), "docs/gone.md", "docs/tea.md").gone
     (library / "gone.md").write_text("Here again.")
-    done: list[Done] = []
     with Api.at(gateway.url) as api:
-        pruned(api, found, done.append)
+        assert pruned(api, one) == []
 
-    assert (done, gateway.asked) == ([], [])
+    assert gateway.asked == []
