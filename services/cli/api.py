@@ -147,5 +147,5 @@ def _seconds(header: str) -> float | None:
     return float(header) if header.isascii() and header.isdigit() else None
 
 
-Progress = Callable[[float], None]
-"""Is told which part of a file is done, 0 to 1."""
+Progress = Callable[[int, int], None]
+"""Is told how many chunks of a file are embedded by now, and of how many."""

@@ -58,8 +58,8 @@ class Observer(Protocol):
     def started(self, file: Found) -> None:
         """Note that a file is on its way."""
 
-    def progressed(self, file: Found, part: float) -> None:
-        """Note which part of a file is done, 0 to 1."""
+    def progressed(self, file: Found, embedded: int, total: int) -> None:
+        """Note how many chunks of a file are embedded by now, and of how many."""
 
     def waits(self, seconds: float) -> None:
         """Note that a file waits because the service asked for it."""
@@ -111,7 +111,7 @@ class Batch:
         while True:
             sends += 1
             try:
-                return await sender.send(file, lambda part: self.observer.progressed(file, part))
+                return await sender.send(file, lambda *chunks: self.observer.progressed(file, *chunks))
             except ApiError as error:
                 pause = pause_before_next(error, sends, time.monotonic() - began)
                 if pause is None:

@@ -8,53 +8,62 @@ from typing import TypeAlias
 from services.cli.batch import Done, Outcome
 from services.cli.collect import Found
 
-FILE_TOKENS = 40.0
-"""What a file costs beside its tokens, in tokens: the call, the look-ups and the commit."""
 WINDOW_SECONDS = 120.0
 """How far back the rate is measured."""
-_SETTLED_SECONDS = 2.0
-"""Nothing is said before: the first file warms everything up."""
-
+PDF = "application/pdf"
+_FILE_TOKENS = 80.0
+"""What a file costs beside its tokens, in tokens: the call, the look-ups and the commit."""
+_PDF_TOKENS = 1_500.0
+"""The same of a PDF, which is read by a process of its own."""
+_CHUNK_TOKENS = 150.0
+"""Tokens of a chunk, as long as no file has been seen."""
 _UNHEARD = 0.5
 """Part of a file that is done, on an average, at a moment that has nothing to do with it."""
+_SETTLED_SECONDS = 2.0
+"""Nothing is said before: the first file warms everything up."""
+_NO_TIME_SECONDS = 0.05
+"""A file that failed sooner was not sent."""
 
 Kind: TypeAlias = tuple[str, bool]
-"""Media type, and whether a document is there already: of such a one only what changed is embedded."""
+"""Media type, and whether no document is there yet: of one that is there only what changed is embedded."""
 
 
 @dataclass(slots=True)
-class _Density:
-    """Tokens that a byte of a kind of file brings: a guess, then ever more what was seen."""
+class _Ratio:
+    """Tokens that a byte or a chunk brings: a guess, then ever more what was seen."""
 
     tokens: float
-    bytes: float
+    units: float
 
-    def see(self, tokens: float, size: int) -> None:
+    def see(self, tokens: float, units: float) -> None:
         self.tokens += tokens
-        self.bytes += size
+        self.units += units
 
     @property
     def value(self) -> float:
-        return self.tokens / self.bytes
+        return self.tokens / self.units
 
 
 class Work:
     """The files of one ingest that have to be sent, and what of them is done.
 
     Bytes are no measure by themselves: a megabyte of a PDF can hold as much text as ten kilobytes of Markdown, and of a
-    changed document little is embedded. Files that turn out unchanged, or fail, leave the work and say nothing of the
-    rate.
+    changed document little is embedded. So bytes are weighed by the tokens that those of their kind brought so far, and
+    an upload by the chunks that the service counts. Files that turn out unchanged or are not even sent leave the work
+    and say nothing of it; one that the service refuses tells that bytes of its kind may bring nothing.
     """
 
     def __init__(self, files: Iterable[Found], is_new: Callable[[Found], bool], clock: Callable[[], float]) -> None:
         """Take the files, which of them are new, and a clock in seconds; the work begins now."""
-        self._left = {file.source_url: file for file in files}
-        self._kinds: dict[str, Kind] = {url: (file.media_type, is_new(file)) for url, file in self._left.items()}
-        self._densities = {kind: _guess(kind) for kind in set(self._kinds.values())}
+        kinds = {file.source_url: (file.media_type, is_new(file)) for file in files}
+        self._kinds: dict[str, Kind] = kinds
+        self._densities = {kind: _guess(kind) for kind in set(kinds.values())}
+        self._per_chunk = _Ratio(_CHUNK_TOKENS * 10, 10)
+        self._files_left = Counter(kinds.values())
         self._bytes_left = Counter[Kind]()
-        for url, file in self._left.items():
-            self._bytes_left[self._kinds[url]] += file.size
-        self._parts: dict[str, float] = {}
+        for file in files:
+            self._bytes_left[kinds[file.source_url]] += file.size
+        self._under_way: dict[str, _UnderWay] = {}
         self._done = 0.0
         self._heard = False
         self._clock = clock
@@ -64,30 +73,27 @@ class Work:
 
     def started(self, file: Found) -> None:
         """Note that a file is on its way; until more is heard of it, it counts as half done when another one ends."""
-        self._parts[file.source_url] = _UNHEARD
+        self._under_way[file.source_url] = _UnderWay(file)
 
-    def progressed(self, file: Found, part: float) -> None:
-        """Note which part of a file is embedded, 0 to 1."""
-        self._parts[file.source_url] = min(max(part, 0.0), 1.0)
+    def progressed(self, file: Found, embedded: int, total: int) -> None:
+        """Note how many of its chunks have been embedded by now."""
+        self._under_way[file.source_url] = _UnderWay(file, embedded, total)
         self._heard = True
         self._sample()
 
     def finished(self, file: Found, done: Done) -> None:
         """Note that a file was dealt with."""
         kind = self._kinds[file.source_url]
-        self._left.pop(file.source_url, None)
-        self._parts.pop(file.source_url, None)
+        self._under_way.pop(file.source_url, None)
+        self._files_left[kind] -= 1
         self._bytes_left[kind] -= file.size
-        if done.outcome in (Outcome.CREATED, Outcome.REPLACED):
-            tokens = float(done.result.get("tokens_embedded", 0))
-            self._densities[kind].see(tokens, file.size)
-            self._done += FILE_TOKENS + tokens
-            self._heard = True
+        if done.outcome is not Outcome.UNCHANGED:
+            self._learn(kind, file, done)
         self._sample()
 
     def seconds_left(self) -> float | None:
         """Return the seconds until the end, or nothing while there is no rate yet."""
-        if not self._left:
+        if not self._files_left.total():
             return 0.0
         (since, before), (latest, now) = self._samples[0], self._samples[-1]
         if now <= before or latest - since < _SETTLED_SECONDS:
@@ -95,22 +101,57 @@ class Work:
         rate = (now - before) / (latest - since)
         return max(1.0, self._tokens_left / rate - (self._clock() - latest))
 
+    def _learn(self, kind: Kind, file: Found, done: Done) -> None:
+        if done.outcome is Outcome.FAILED and done.seconds < _NO_TIME_SECONDS:
+            return
+        self._heard = True
+        tokens = float(done.result.get("tokens_embedded", 0))
+        self._densities[kind].see(tokens, file.size)
+        self._per_chunk.see(tokens, done.result.get("chunks_added", 0))
+        self._done += _overhead(kind) + tokens
+
     def _sample(self) -> None:
         now = self._clock()
-        under_way = sum(self._expected(self._left[url]) * part for url, part in self._parts.items())
-        whole = sum(self._densities[kind].value * size for kind, size in self._bytes_left.items())
-        self._tokens_left = whole + FILE_TOKENS * len(self._left) - under_way
+        under_way = sum(self._expected(one) * one.part for one in self._under_way.values())
+        self._tokens_left = self._expected_in_all() - under_way
         if self._heard:
             self._samples.append((now, self._done + under_way))
         while len(self._samples) > 2 and self._samples[1][0] <= now - WINDOW_SECONDS:
             self._samples.popleft()
 
-    def _expected(self, file: Found) -> float:
-        return FILE_TOKENS + self._densities[self._kinds[file.source_url]].value * file.size
+    def _expected_in_all(self) -> float:
+        by_kind = sum(
+            self._densities[kind].value * self._bytes_left[kind] + _overhead(kind) * count
+            for kind, count in self._files_left.items()
+        )
+        known_better = (one for one in self._under_way.values() if one.chunks)
+        return by_kind + sum(self._expected(one) - self._expected(_UnderWay(one.file)) for one in known_better)
+
+    def _expected(self, one: "_UnderWay") -> float:
+        kind = self._kinds[one.file.source_url]
+        if one.chunks:
+            return _overhead(kind) + self._per_chunk.value * one.chunks
+        return _overhead(kind) + self._densities[kind].value * one.file.size
 
 
-def _guess(kind: Kind) -> _Density:
+@dataclass(frozen=True, slots=True)
+class _UnderWay:
+    file: Found
+    embedded: int = 0
+    chunks: int = 0
+    """0 until the service has counted them."""
+
+    @property
+    def part(self) -> float:
+        return min(max(self.embedded / self.chunks, 0.0), 1.0) if self.chunks else _UNHEARD
+
+
+def _overhead(kind: Kind) -> float:
+    return _PDF_TOKENS if kind[0] == PDF else _FILE_TOKENS
+
+
+def _guess(kind: Kind) -> _Ratio:
     """Return what holds until files of the kind were seen, and weighs as much as a few of them."""
     media_type, is_new = kind
-    tokens, size = (2_000.0, 200_000.0) if media_type == "application/pdf" else (2_000.0, 8_000.0)
-    return _Density(tokens if is_new else tokens / 4, size)
+    tokens, size = (4_000.0, 200_000.0) if media_type == PDF else (2_000.0, 8_000.0)
+    return _Ratio(tokens if is_new else tokens / 4, size)

@@ -75,10 +75,10 @@ class Bar:
         """Note that a file is on its way."""
         self._work.started(file)
 
-    def progressed(self, file: Found, part: float) -> None:
-        """Note which part of a file is done, 0 to 1."""
-        self._work.progressed(file, part)
-        self._parts[file.source_url] = _weight(file) * min(max(part, 0.0), 1.0)
+    def progressed(self, file: Found, embedded: int, total: int) -> None:
+        """Note how many chunks of a file are embedded by now, and of how many."""
+        self._work.progressed(file, embedded, total)
+        self._parts[file.source_url] = _weight(file) * min(max(embedded / total, 0.0), 1.0)
         self._show("Ingesting")
 
     def waits(self, seconds: float) -> None:

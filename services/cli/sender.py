@@ -69,7 +69,7 @@ async def _last_result(lines: AsyncIterator[str], progress: Progress) -> dict[st
             return dict(message["result"])
         total = message.get("total_chunks", 0)
         if total:
-            progress(message.get("embedded_chunks", 0) / total)
+            progress(message.get("embedded_chunks", 0), total)
     message_text = "The upload ended without a result; send it again: what was embedded is not embedded again."
     raise ApiError(0, "UNAVAILABLE", "CONNECTION_BROKEN", message_text)
 

@@ -28,7 +28,7 @@ class Silent:
     def started(self, file: Found) -> None:
         """Ignore it."""
 
-    def progressed(self, file: Found, part: float) -> None:
+    def progressed(self, file: Found, embedded: int, total: int) -> None:
         """Ignore it."""
 
     def waits(self, seconds: float) -> None:

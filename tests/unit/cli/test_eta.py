@@ -33,10 +33,10 @@ def found(name: str, size: int) -> Found:
     return Found(Path(f"/docs/{name}"), f"docs/{name}", size)
 
 
-def done(file: Found, outcome: Outcome = Outcome.CREATED, tokens: int = 0) -> Done:
-    result: dict[str, Any] = {"tokens_embedded": tokens}
+def done(file: Found, outcome: Outcome = Outcome.CREATED, tokens: int = 0, seconds: float = 0.0) -> Done:
+    result: dict[str, Any] = {"tokens_embedded": tokens, "chunks_added": tokens // 160}
     error = ApiError(400, "INVALID_ARGUMENT", "DOCUMENT_EMPTY", "No text.") if outcome is Outcome.FAILED else None
-    return Done(file.path, file.source_url, outcome, result, error)
+    return Done(file.path, file.source_url, outcome, result, error, seconds)
 
 
 def new(file: Found) -> bool:
@@ -71,9 +71,15 @@ def pretended(work: Work, files: dict[Found, int], jobs: int, clock: Clock) -> I
         under_way = {file: cost - share for file, cost in under_way.items()}
         for file, cost in under_way.items():
             if file.media_type == "application/pdf":
-                work.progressed(file, 1 - cost / costs[file])
+                work.progressed(file, *chunks(files[file], cost / costs[file]))
         work.finished(first, done(first, tokens=files[first]))
         yield
+
+
+def chunks(tokens: int, left: float) -> tuple[int, int]:
+    """Return how many chunks are embedded, and of how many; one has 160 tokens."""
+    total = max(1, tokens // 160)
+    return int(total * (1 - left)), total
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 8])
@@ -114,12 +120,23 @@ def test_files_that_turn_out_unchanged_or_fail_do_not_make_it_faster(clock: Cloc
     assert said == pytest.approx(20, rel=0.15)
 
 
+def test_scans_that_are_refused_promise_that_others_bring_as_little(clock: Clock) -> None:
+    """Each is read for a second, and has far more bytes than text."""
+    scans = [found(f"{number}.pdf", 10_000_000) for number in range(30)]
+    work = Work(scans, new, clock)
+    for scan in scans[:10]:
+        clock.now += 1
+        work.finished(scan, done(scan, Outcome.FAILED, seconds=1.0))
+
+    assert work.seconds_left() == pytest.approx(20, rel=0.3)
+
+
 def test_progress_within_a_file_counts(clock: Clock) -> None:
     file = found("long.pdf", 10_000_000)
     work = Work([file], new, clock)
     for part in range(1, 6):
         clock.now += 10
-        work.progressed(file, part / 10)
+        work.progressed(file, part * 10, 100)
 
     assert work.seconds_left() == pytest.approx(50, rel=0.05)
 

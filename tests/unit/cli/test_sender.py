@@ -23,10 +23,12 @@ def found(folder: Path, name: str, content: bytes) -> Found:
     return Found(path, f"docs/{name}", len(content))
 
 
-async def send(gateway: ScriptedGateway, file: Found, lane: str | None = None) -> tuple[dict[str, Any], list[float]]:
-    parts: list[float] = []
+async def send(
+    gateway: ScriptedGateway, file: Found, lane: str | None = None
+) -> tuple[dict[str, Any], list[tuple[int, int]]]:
+    parts: list[tuple[int, int]] = []
     async with Sender.at(gateway.url, lane) as sender:
-        return await sender.send(file, parts.append), parts
+        return await sender.send(file, lambda *chunks: parts.append(chunks)), parts
 
 
 async def test_a_small_text_goes_inline(gateway: ScriptedGateway, tmp_path: Path) -> None:
@@ -51,7 +53,7 @@ async def test_a_pdf_is_uploaded_as_it_is_and_its_progress_is_told(gateway: Scri
     asked = gateway.asked[0]
     assert asked.params == {"source_url": "docs/guide.pdf", "lane": "hr"}
     assert (asked.headers["content-type"], asked.body) == ("application/pdf", b"%PDF-1.7\xff\0")
-    assert (result, parts) == (RESULT, [0.25, 0.75])
+    assert (result, parts) == (RESULT, [(1, 4), (3, 4)])
 
 
 async def test_progress_as_server_sent_events_is_understood_too(gateway: ScriptedGateway, tmp_path: Path) -> None:
