@@ -35,16 +35,15 @@ def test_a_counter_knows_how_much_the_model_takes(source: TokenizerSource, most:
     assert chunk_counter(source).max_tokens == most
 
 
-@pytest.mark.parametrize("repeats", [20, 2000], ids=["here", "apart"])
+@pytest.mark.parametrize("repeats", [200, 2000], ids=["here", "apart"])
 async def test_a_lane_may_have_larger_chunks_where_the_model_takes_more(repeats: int) -> None:
     text = " ".join(f"Sentence number {number} is about nothing in particular." for number in range(repeats))
     packaged = await _read(text, packaged_minilm())
     hosted = await _read(text, HOSTED)
 
-    assert (len(text) > SMALL_TEXT_BYTES) == (repeats > 100)
-    assert all(part.token_count <= 254 for part in packaged)
-    assert all(part.token_count <= 600 for part in hosted)
-    assert len(hosted) == 1 if repeats < 100 else max(part.token_count for part in hosted) > 500
+    assert (len(text) > SMALL_TEXT_BYTES) == (repeats > 1000)
+    assert max(part.token_count for part in packaged) <= 254
+    assert 500 < max(part.token_count for part in hosted) <= 600
     counter = chunk_counter(HOSTED)
     assert [part.token_count for part in hosted] == [counter.count(part.embedding_text) for part in hosted]
 
