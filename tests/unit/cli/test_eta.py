@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,45 @@ def test_progress_within_a_file_counts(clock: Clock) -> None:
         work.progressed(file, part * 10, 100)
 
     assert work.seconds_left() == pytest.approx(50, rel=0.05)
+
+
+def test_an_upload_weighs_what_its_chunks_are_counted_to(clock: Clock) -> None:
+    """However small its file is."""
+    dense, page = found("dense.pdf", 10_000), found("page.md", 8_000)
+    work = Work([dense, page], new, clock)
+    work.started(dense)
+    clock.now += 10
+    work.progressed(dense, 100, 1000)
+
+    assert work.seconds_left() == pytest.approx(90, rel=0.1)
+
+
+def test_how_much_a_chunk_weighs_is_learned(clock: Clock) -> None:
+    """Of a lane with chunks of five tokens a thousand of them are not much."""
+    page, dense = found("page.md", 8_000), found("dense.pdf", 10_000)
+    work = Work([page, dense], new, clock)
+    work.finished(page, replace(done(page), result={"tokens_embedded": 2_000, "chunks_added": 400}))
+    work.started(dense)
+    clock.now += 10
+    work.progressed(dense, 100, 1000)
+
+    assert work.seconds_left() == pytest.approx(29, rel=0.1)
+
+
+def test_files_on_their_way_count_as_half_done(clock: Clock) -> None:
+    """Eight of twelve are on their way all the time, and of them one ends each second."""
+    files = [found(f"{number}.md", 8_000) for number in range(12)]
+    work = Work(files, new, clock)
+    for file in files[:8]:
+        work.started(file)
+    clock.now += 4
+    for ended, begun in zip(files[:4], files[8:], strict=True):
+        clock.now += 1
+        work.finished(ended, done(ended, tokens=2_000))
+        work.started(begun)
+
+    # Seven on their way are worth three and a half; with those that ended, the rate is 7.5 in 8 seconds.
+    assert work.seconds_left() == pytest.approx((4 + 8 - 7.5) / (7.5 / 8), rel=0.05)
 
 
 def test_it_goes_down_while_nothing_is_heard_and_never_below_a_second(clock: Clock) -> None:
