@@ -9,7 +9,7 @@ from services.ingest.chunking import CHUNKER_VERSION
 from services.ingest.media import PDF
 from services.ingest.model import Lane, StoredDocument
 
-PDF_READER_VERSION = 1
+PDF_READER_VERSION = 2
 """Changes whenever the same PDF may give another text."""
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 

@@ -1,32 +1,28 @@
-"""Reads the text of a PDF, page by page; to be run where a hostile file can do no harm."""
+"""Reads the text of a PDF, page by page; to be run where a hostile file can do no harm.
 
-import io
+pypdf reads; PDFium is asked for what pypdf cannot read or finds empty (docs/decisions/0002-pdf-reader.md).
+"""
+
 import re
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
-import pypdf
-from pypdf.errors import PdfStreamError
-
 from services.common.errors import InvalidArgumentError, Reason
-from services.common.text import label, normalise
+from services.common.text import label
 from services.ingest.model import PageText
+from services.ingest.pdf_bounds import PdfLimits, check_characters, check_count, damaged, stored
+from services.ingest.pdf_pypdf import by_pypdf
+from services.ingest.pdfium import PdfiumDocument, PdfiumError, opened
 
-_END_MARK = b"\n%%EOF\n"
-"""What some files lack that are whole otherwise."""
+__all__ = ["PdfLimits", "PdfText", "ranges", "read_pdf"]
+
 _NO_TITLE = re.compile(
     r"untitled\b.*|microsoft (?:word|powerpoint|excel) - .*|.*\.(?:docx?|pptx?|xlsx?|dvi|qxd|indd)", re.I
 )
 """What programs write where nobody gave a title."""
-
-
-@dataclass(frozen=True, slots=True)
-class PdfLimits:
-    """Bounds of what is read of one PDF."""
-
-    pages: int = 5_000
-    characters: int = 20_000_000
+_SECOND_OPINION = frozenset({Reason.DOCUMENT_DAMAGED, Reason.DOCUMENT_ENCRYPTED})
+"""Refusals of pypdf that PDFium may know better."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +46,18 @@ def read_pdf(file: BinaryIO, limits: PdfLimits) -> PdfText:
     Raises InvalidArgumentError with DOCUMENT_ENCRYPTED, DOCUMENT_DAMAGED, DOCUMENT_TOO_LARGE or DOCUMENT_WITHOUT_TEXT;
     MemoryError as it comes.
     """
-    reader = _opened(file)
-    count = _page_count(reader)
-    if count > limits.pages:
-        raise _too_large(f"The PDF has {count} pages and may have {limits.pages}", pages=count, most=limits.pages)
-    pages = tuple(_pages(reader, count, limits.characters))
-    if all(text is None for _, text in pages):
-        raise _damaged()
-    read = PdfText(_title(reader), tuple(PageText(number, text or "") for number, text in pages))
-    if len(read.without_text) == count:
+    try:
+        title, texts = by_pypdf(file, limits)
+    except InvalidArgumentError as refusal:
+        if refusal.reason not in _SECOND_OPINION:
+            raise
+        title, texts = _by_pdfium(file, limits, refusal)
+    else:
+        texts = _completed(texts, file, limits)
+    if all(text is None for text in texts):
+        raise damaged()
+    read = PdfText(_title(title), tuple(PageText(number, text or "") for number, text in enumerate(texts, 1)))
+    if len(read.without_text) == len(texts):
         raise InvalidArgumentError(
             Reason.DOCUMENT_WITHOUT_TEXT,
             f"No page of the PDF has text (pages {ranges(read.without_text)}): it is a scan, or blank. "
@@ -80,77 +79,50 @@ def ranges(numbers: tuple[int, ...]) -> str:
     return ", ".join(written) + (", …" if len(found) > 20 else "")
 
 
-def _opened(file: BinaryIO) -> pypdf.PdfReader:
+def _by_pdfium(file: BinaryIO, limits: PdfLimits, refusal: InvalidArgumentError) -> tuple[object, list[str | None]]:
+    """Return title and texts, or raise what pypdf refused the file with where PDFium finds no text either."""
     try:
-        reader = _parsed(file)
-        locked = reader.is_encrypted and not reader.decrypt("")
-    except MemoryError:
-        raise
-    except Exception as error:  # damaged files make pypdf raise anything
-        raise _damaged() from error
-    if locked:
-        raise InvalidArgumentError(
-            Reason.DOCUMENT_ENCRYPTED, "The PDF asks for a password; save it without one and send it again."
-        )
-    return reader
+        with opened(file) as document:
+            check_count(document.page_count, limits)
+            title, texts = document.title, _asked(document, [None] * document.page_count, limits)
+    except PdfiumError:
+        raise refusal from None
+    if not any(map(_has_text, filter(None, texts))):
+        raise refusal
+    return title, texts
 
 
-def _parsed(file: BinaryIO) -> pypdf.PdfReader:
+def _completed(texts: list[str | None], file: BinaryIO, limits: PdfLimits) -> list[str | None]:
+    """Ask PDFium for the pages without text, unless it counts the pages otherwise: then numbers would be wrong."""
+    if all(map(_has_text, (text or "" for text in texts))):
+        return texts
     try:
-        return pypdf.PdfReader(file)
-    except PdfStreamError:
-        file.seek(0)
-        return pypdf.PdfReader(io.BytesIO(file.read() + _END_MARK))
+        with opened(file) as document:
+            return _asked(document, texts, limits) if document.page_count == len(texts) else texts
+    except PdfiumError:
+        return texts
 
 
-def _page_count(reader: pypdf.PdfReader) -> int:
-    try:
-        count = len(reader.pages)
-    except MemoryError:
-        raise
-    except Exception as error:  # as above
-        raise _damaged() from error
-    if not count:
-        raise _damaged()
-    return count
-
-
-def _pages(reader: pypdf.PdfReader, count: int, characters: int) -> Iterator[tuple[int, str | None]]:
-    """Yield number and stored text of each page; None where the page cannot be read."""
-    for index in range(count):
-        try:
-            text = normalise(reader.pages[index].extract_text())
-        except MemoryError:
-            raise
-        except Exception:  # noqa: BLE001  # one damaged page does not take the others with it
-            yield index + 1, None
+def _asked(document: PdfiumDocument, texts: Sequence[str | None], limits: PdfLimits) -> list[str | None]:
+    """Return the texts with those of PDFium in place of what is missing or empty."""
+    found = list(texts)
+    left = limits.characters - sum(len(text or "") for text in texts)
+    for index, text in enumerate(texts):
+        if _has_text(text or ""):
             continue
-        characters -= len(text)
-        if characters < 0:
-            raise _too_large("The PDF has more text than one document may have")
-        yield index + 1, text
+        other = document.text(index, left)
+        if other is None:
+            continue
+        found[index] = stored(other)
+        left -= len(other)
+        check_characters(left)
+    return found
 
 
-def _title(reader: pypdf.PdfReader) -> str:
-    try:
-        title = reader.metadata.title if reader.metadata else None
-    except MemoryError:
-        raise
-    except Exception:  # noqa: BLE001  # the text is there all the same
-        return ""
-    written = label(title) if isinstance(title, str) else ""
-    return "" if _NO_TITLE.fullmatch(written) or not _has_text(written) else written
+def _title(written: object) -> str:
+    title = label(written) if isinstance(written, str) else ""
+    return "" if _NO_TITLE.fullmatch(title) or not _has_text(title) else title
 
 
 def _has_text(text: str) -> bool:
     return any(map(str.isalnum, text))
-
-
-def _damaged() -> InvalidArgumentError:
-    return InvalidArgumentError(
-        Reason.DOCUMENT_DAMAGED, "The PDF is damaged and cannot be read; save or print it to a new PDF and send that."
-    )
-
-
-def _too_large(problem: str, **metadata: int) -> InvalidArgumentError:
-    return InvalidArgumentError(Reason.DOCUMENT_TOO_LARGE, f"{problem}; split it.", **metadata)
