@@ -19,7 +19,8 @@ JOBS = 2
 EPILOG = """\b
 Exit codes:
   0    all files are in the library
-  1    some failed, or none of the files named is a document; they are named
+  1    some failed, or none of the files named is a document (they are named); or
+       the answer to the question of --prune was no
   2    called wrongly, a path is not there, or --yes is missing for --prune
   3    the stack is not up
   130  stopped by Ctrl-C; run it again to go on

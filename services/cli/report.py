@@ -23,7 +23,7 @@ _FORESEEN = {
     Outcome.PRUNED: "would be pruned",
 }
 _MOST_NAMED = 50
-"""Files that are written out, of those that failed and of each kind of a dry run; --json has all of them."""
+"""Files that are written out, of those that failed, warnings, and each kind of a dry run; --json has all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +139,10 @@ def _print_problems(report: Report) -> None:
     for path, message, reason in failed[:_MOST_NAMED]:
         click.echo(wrapped(f"{label:<10}", f"{one_line(path)}: {one_line(message)} ({one_line(reason)})", width))
     _say_more(label, len(failed))
-    for done in report.all:
-        for warning in done.result.get("warnings", []):
-            click.echo(wrapped("warning   ", f"{one_line(str(done.path))}: {one_line(warning)}", width))
+    warnings = [(done.path, warning) for done in report.all for warning in done.result.get("warnings", [])]
+    for warned, warning in warnings[:_MOST_NAMED]:
+        click.echo(wrapped("warning   ", f"{one_line(str(warned))}: {one_line(warning)}", width))
+    _say_more("warning", len(warnings))
 
 
 def _say_more(label: str, count: int) -> None:

@@ -280,3 +280,21 @@ def test_files_are_told_in_the_order_of_their_addresses_whoever_was_faster(capsy
         "/docs/b:",
         "/docs/c:",
     ]
+
+
+def test_of_many_warnings_and_failures_fifty_are_written_out_and_json_has_all(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    refused = ApiError(400, "INVALID_ARGUMENT", "DOCUMENT_EMPTY", "No text.")
+    warned = [Done(Path(f"/{n}.md"), f"{n}.md", Outcome.CREATED, {"warnings": ["odd front matter"]}) for n in range(60)]
+    failed = [Done(Path(f"/{n}.txt"), f"{n}.txt", Outcome.FAILED, error=refused) for n in range(70)]
+    report = Report(Collection(), [*warned, *failed], 1.0)
+    print_report(report, verbose=False)
+
+    shown = capsys.readouterr().out.splitlines()
+    assert sum("odd front matter" in line for line in shown) == sum("No text." in line for line in shown) == 50
+    assert [line.split() for line in shown if "--json" in line] == [
+        ["failed", "20", "more;", "--json", "names", "all."],
+        ["warning", "10", "more;", "--json", "names", "all."],
+    ]
+    assert len(report.as_json()["files"]) == 130
