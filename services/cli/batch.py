@@ -43,6 +43,8 @@ class Done:
     result: dict[str, Any] = field(default_factory=dict)
     error: ApiError | None = None
     seconds: float = 0.0
+    sends: int = 1
+    """Above 1 the service told of the last send alone what it embedded."""
 
 
 class Sends(Protocol):
@@ -96,22 +98,22 @@ class Batch:
 
     async def _deal_with(self, sender: Sends, file: Found) -> Done:
         try:
-            result = await self._send_patiently(sender, file)
+            result, sends = await self._send_patiently(sender, file)
         except ApiError as error:
             if error.unreachable or is_busy(error):
                 self.gave_up = error
             return Done(file.path, file.source_url, Outcome.FAILED, error=error)
         except OSError as error:
             return Done(file.path, file.source_url, Outcome.FAILED, error=unreadable(error))
-        return Done(file.path, file.source_url, Outcome(result["outcome"]), result)
+        return Done(file.path, file.source_url, Outcome(result["outcome"]), result, sends=sends)
 
-    async def _send_patiently(self, sender: Sends, file: Found) -> dict[str, Any]:
+    async def _send_patiently(self, sender: Sends, file: Found) -> tuple[dict[str, Any], int]:
         began = time.monotonic()
         sends = 0
         while True:
             sends += 1
             try:
-                return await sender.send(file, lambda *chunks: self.observer.progressed(file, *chunks))
+                return await sender.send(file, lambda *chunks: self.observer.progressed(file, *chunks)), sends
             except ApiError as error:
                 pause = pause_before_next(error, sends, time.monotonic() - began)
                 if pause is None:

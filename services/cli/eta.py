@@ -21,6 +21,10 @@ _UNHEARD = 0.5
 """Part of a file that is done, on an average, at a moment that has nothing to do with it."""
 _SETTLED_SECONDS = 2.0
 """Nothing is said before: the first file warms everything up."""
+_STORED_CHUNK_TOKENS = 3.0
+"""What it costs to store a chunk, which an upload does in the end, when all is embedded."""
+_SILENT_SECONDS = 5.0
+"""After so long without news the time left is not counted down any more, and the rate falls."""
 _NO_TIME_SECONDS = 0.05
 """A file that failed sooner was not sent."""
 
@@ -98,21 +102,25 @@ class Work:
         (since, before), (latest, now) = self._samples[0], self._samples[-1]
         if now <= before or latest - since < _SETTLED_SECONDS:
             return None
-        rate = (now - before) / (latest - since)
-        return max(1.0, self._tokens_left / rate - (self._clock() - latest))
+        silent = self._clock() - latest
+        rate = (now - before) / (latest - since + max(0.0, silent - _SILENT_SECONDS))
+        return max(1.0, self._tokens_left / rate - min(silent, _SILENT_SECONDS))
 
     def _learn(self, kind: Kind, file: Found, done: Done) -> None:
         if done.outcome is Outcome.FAILED and done.seconds < _NO_TIME_SECONDS:
             return
         self._heard = True
-        tokens = float(done.result.get("tokens_embedded", 0))
+        tokens, chunks = float(done.result.get("tokens_embedded", 0)), done.result.get("chunks_added", 0)
+        if done.sends > 1:
+            tokens = max(tokens, self._per_chunk.value * chunks)
+        else:
+            self._per_chunk.see(tokens, chunks)
         self._densities[kind].see(tokens, file.size)
-        self._per_chunk.see(tokens, done.result.get("chunks_added", 0))
-        self._done += _overhead(kind) + tokens
+        self._done += _overhead(kind) + tokens + _STORED_CHUNK_TOKENS * chunks
 
     def _sample(self) -> None:
         now = self._clock()
-        under_way = sum(self._expected(one) * one.part for one in self._under_way.values())
+        under_way = sum(self._done_of(one) for one in self._under_way.values())
         self._tokens_left = self._expected_in_all() - under_way
         if self._heard:
             self._samples.append((now, self._done + under_way))
@@ -130,8 +138,13 @@ class Work:
     def _expected(self, one: "_UnderWay") -> float:
         kind = self._kinds[one.file.source_url]
         if one.chunks:
-            return _overhead(kind) + self._per_chunk.value * one.chunks
+            return _overhead(kind) + (self._per_chunk.value + _STORED_CHUNK_TOKENS) * one.chunks
         return _overhead(kind) + self._densities[kind].value * one.file.size
+
+    def _done_of(self, one: "_UnderWay") -> float:
+        if one.chunks:
+            return _overhead(self._kinds[one.file.source_url]) + self._per_chunk.value * min(one.embedded, one.chunks)
+        return self._expected(one) * _UNHEARD
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,10 +153,6 @@ class _UnderWay:
     embedded: int = 0
     chunks: int = 0
     """0 until the service has counted them."""
-
-    @property
-    def part(self) -> float:
-        return min(max(self.embedded / self.chunks, 0.0), 1.0) if self.chunks else _UNHEARD
 
 
 def _overhead(kind: Kind) -> float:

@@ -1,6 +1,9 @@
 """What `attest ingest` spares, foresees and deletes on a real stack."""
 
 import json
+import os
+import random
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,8 @@ import pytest
 from tests.stack.local_stack import LocalStack
 
 pytestmark = pytest.mark.stack
+
+KILLS = int(os.environ.get("RUNNER_KILLS", "4"))
 
 
 @pytest.fixture
@@ -131,3 +136,30 @@ def test_a_file_with_a_name_in_percent_signs_gets_a_title_that_reads(stack: Loca
 
     titles = {document["source_url"]: document["title"] for document in documents}
     assert titles[f"{library.name}/house%20rules.txt"] == "house rules.txt"
+
+
+def test_a_run_that_was_killed_leaves_whole_documents_and_the_next_one_ends_it(
+    stack: LocalStack, library: Path
+) -> None:
+    """F83: at any moment, while files come and go; RUNNER_KILLS=20 tries more moments."""
+    chance = random.Random(83)  # noqa: S311  # repeats by its seed
+    for number in range(KILLS):
+        for part in range(6):
+            sections = (f"## Part {part}, row {row}\n\nShelf {number} holds {row} boxes.\n" for row in range(12))
+            (library / f"{part}.md").write_text("\n".join(sections))
+        (library / f"gone-{number}.md").write_text("It will be gone.\n")
+        (library / f"gone-{number - 1}.md").unlink(missing_ok=True)
+        running = stack.begin("ingest", str(library), "--prune", "--yes", "--json")
+        try:
+            running.wait(timeout=chance.uniform(0.3, 3.0))
+        except subprocess.TimeoutExpired:
+            running.kill()
+        running.communicate()
+        assert stack.attest("audit").returncode == 0
+    last = told(stack, str(library), "--prune", "--yes")
+    again = told(stack, str(library), "--prune")
+
+    files = {f"{library.name}/{part}.md" for part in range(6)} | {f"{library.name}/gone-{KILLS - 1}.md"}
+    others = {"/cups.txt", "/kettles.md", "/green%20teas/sencha%20100%25.md"}
+    assert set(stored(stack, library.name)) == files | {library.name + name for name in others}
+    assert (last["failed"], again["unchanged"]) == (0, len(files) + len(others))
