@@ -12,7 +12,7 @@ import click
 from services.cli.console import Exit, fail, print_json
 from services.cli.hints import command
 from services.cli.stack.interruption import exit_code
-from services.cli.stack.launcher import LaunchError
+from services.cli.stack.launcher import LaunchError, changed_settings
 from services.cli.stack.launcher import down as stop_stack
 from services.cli.stack.launcher import up as start_stack
 from services.cli.stack.part import tail_with_older
@@ -43,6 +43,12 @@ def up() -> None:
         _fail_with_log(error)
     except KeyboardInterrupt as interrupt:
         fail(STOPPED_WHILE_STARTING, exit_code(interrupt))
+    if changed := changed_settings(settings):
+        click.echo(
+            f"attest: it runs with other settings than are set now: {', '.join(changed)}."
+            f" They take effect with: {command('down')}, {command('up')}",
+            err=True,
+        )
     if not started:
         click.echo(f"Attest is running already: {_running_url(settings)}")
         return
@@ -54,9 +60,7 @@ def up() -> None:
 def _running_url(settings: StackSettings) -> str:
     """Return the address of the gateway that runs, which keeps the one it was started with."""
     state = read_state(settings.home)
-    if state is None or state.gateway in (None, settings.gateway_url):
-        return settings.gateway_url
-    return f"{state.gateway} (another address takes effect with: {command('down')}, {command('up')})"
+    return (state and state.gateway) or settings.gateway_url
 
 
 @click.command()

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 from pathlib import Path
@@ -38,6 +39,28 @@ def test_up_twice_and_down_twice_say_so(own_stack: LocalStack) -> None:
     assert "is down" in first.stdout
     assert "was not running" in second.stdout
     assert processes_of(own_stack) == []
+
+
+def test_other_settings_than_those_it_runs_with_are_named(own_stack: LocalStack) -> None:
+    own_stack.up()
+    ports = {**own_stack.ports, "HTTP": own_stack.ports["HTTP"] + 1, "PG": own_stack.ports["PG"] + 1}
+    other = LocalStack(own_stack.home, ports, {"RATE_LIMIT_PER_MINUTE": "100"})
+    same, again = own_stack.attest("up"), other.attest("up")
+
+    assert (same.returncode, same.stderr) == (0, "")
+    assert (again.returncode, own_stack.url in again.stdout) == (0, True)
+    for name in ("ATTEST_HTTP_PORT", "ATTEST_PG_PORT", "ATTEST_RATE_LIMIT_PER_MINUTE"):
+        assert name in again.stderr
+    assert "ATTEST_ANSWER_PORT" not in again.stderr
+
+
+def test_a_stack_whose_home_was_deleted_ends(own_stack: LocalStack) -> None:
+    own_stack.up()
+    pids = [part["pid"] for part in own_stack.state()["parts"].values()] + [own_stack.state()["pid"]]
+    shutil.rmtree(own_stack.home)
+
+    assert eventually(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids), 60)
+    assert not own_stack.home.exists()
 
 
 def test_each_part_ends_well_when_it_is_told_to(own_stack: LocalStack) -> None:

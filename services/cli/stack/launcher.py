@@ -15,6 +15,7 @@ import httpx2
 
 from services.cli.hints import command
 from services.cli.stack.cluster import Cluster
+from services.cli.stack.environment import differing
 from services.cli.stack.home import HomeError, check_usable, launch_lock, make_home
 from services.cli.stack.interruption import Interruptions, interruptible
 from services.cli.stack.leftovers import LeftoversError, end_leftovers
@@ -66,6 +67,14 @@ def up(settings: StackSettings, on_state: Callable[[StackState], None] = lambda 
     except (HomeError, LeftoversError, SecretsError) as error:
         raise LaunchError(str(error)) from error
     return True
+
+
+def changed_settings(settings: HomeSettings) -> list[str]:
+    """Return the variables that are set otherwise now than for the stack that runs; empty where that is not known."""
+    state = read_state(settings.home)
+    if state is None or state.settings is None:
+        return []
+    return differing(state.settings, {**os.environ, **_given_paths()})
 
 
 def down(settings: HomeSettings) -> bool:
@@ -126,7 +135,11 @@ def _revive(settings: StackSettings) -> bool:
     while True:
         state = read_state(settings.home)
         if state is not None and state.phase is Phase.READY:
-            if _all_run(state) and _database_answers(settings) and _answers(settings):
+            if (
+                _all_run(state)
+                and _database_answers(settings, state)
+                and _answers(state.gateway or settings.gateway_url)
+            ):
                 return asked
             if not asked and not _all_run(state):
                 _signal(supervisor_pid(settings.home) or state.pid, signal.SIGHUP)
@@ -142,10 +155,11 @@ def _all_run(state: StackState) -> bool:
     return all(part.state is Condition.RUNNING for part in state.parts.values())
 
 
-def _database_answers(settings: StackSettings) -> bool:
+def _database_answers(settings: StackSettings, state: StackState) -> bool:
     """Say whether Postgres takes connections: the services tell of a database that went away only seconds later."""
     secrets = load_or_create(settings.home, has_data=True)
-    cluster = Cluster(settings.home, settings.pg_port, secrets, account_name=settings.pg_user)
+    port = state.parts["postgres"].port if "postgres" in state.parts else settings.pg_port
+    cluster = Cluster(settings.home, port, secrets, account_name=settings.pg_user)
     try:
         asyncio.run(cluster.wait_ready(_ANSWER_SECONDS))
     except DomainError:
@@ -153,9 +167,9 @@ def _database_answers(settings: StackSettings) -> bool:
     return True
 
 
-def _answers(settings: StackSettings) -> bool:
+def _answers(gateway: str) -> bool:
     try:
-        return httpx2.get(f"{settings.gateway_url}/readyz", timeout=_ANSWER_SECONDS, trust_env=False).status_code == 200
+        return httpx2.get(f"{gateway}/readyz", timeout=_ANSWER_SECONDS, trust_env=False).status_code == 200
     except httpx2.HTTPError:
         return False
 

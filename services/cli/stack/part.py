@@ -34,10 +34,11 @@ class PartSpec:
 class Part:
     """A running part."""
 
-    def __init__(self, spec: PartSpec, process: asyncio.subprocess.Process, log: Path) -> None:
-        """Take what `start` made."""
+    def __init__(self, spec: PartSpec, process: asyncio.subprocess.Process, log: Path, log_start: int = 0) -> None:
+        """Take what `start` made; what stands in the log before `log_start` is of earlier runs."""
         self.spec = spec
         self.log = log
+        self._log_start = log_start
         self._process = process
 
     @classmethod
@@ -48,6 +49,7 @@ class Part:
         """
         log = logs / f"{spec.name}.log"
         with log.open("ab") as output:
+            log_start = output.tell()
             process = await asyncio.create_subprocess_exec(
                 *spec.argv,
                 env=dict(spec.env),
@@ -61,7 +63,7 @@ class Part:
                 pass_fds=tuple(inherited),
                 **spec.account,
             )
-        return cls(spec, process, log)
+        return cls(spec, process, log, log_start)
 
     @property
     def pid(self) -> int:
@@ -95,15 +97,19 @@ class Part:
             os.killpg(self._process.pid, signal.SIGKILL)
 
     def last_lines(self, count: int = 15) -> str:
-        """Return the end of its log."""
-        return tail(self.log, count)
+        """Return the end of its log, of this run alone."""
+        return tail(self.log, count, start=self._log_start)
 
 
-def tail(log: Path, count: int, most_bytes: int = 64 * 1024) -> str:
-    """Return the last lines of a file, reading at most `most_bytes` of it."""
+def tail(log: Path, count: int, most_bytes: int = 64 * 1024, start: int = 0) -> str:
+    """Return the last lines of a file, reading at most `most_bytes` of it and nothing before `start`.
+
+    A file that is shorter than `start` was begun anew since, and all of it counts.
+    """
     try:
         with log.open("rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - most_bytes))
+            end = file.seek(0, os.SEEK_END)
+            file.seek(max(0 if start > end else start, end - most_bytes))
             lines = file.read().decode(errors="replace").splitlines()
     except FileNotFoundError:
         return ""

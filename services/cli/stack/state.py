@@ -70,6 +70,8 @@ class StackState:
     """Why it failed, with the last log lines of the part that died."""
     gateway: str | None = None
     """Address of the gateway as seen from this machine; None where an older supervisor wrote the state."""
+    settings: Mapping[str, str] | None = None
+    """Fingerprints of the settings that it was started with; None where an older supervisor wrote the state."""
 
 
 class AlreadyRunningError(Exception):

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from services.cli.stack import parts
 from services.cli.stack.cluster import Cluster, ClusterError
+from services.cli.stack.environment import fingerprints
 from services.cli.stack.home import HomeError, check_usable, raise_stamp
 from services.cli.stack.keeper import Keeper, never_blocked
 from services.cli.stack.leftovers import LeftoversError, parts_lock
@@ -56,6 +57,7 @@ class Supervisor:
         self._tasks: list[asyncio.Task[None]] = []
         self._told = False
         self._cluster: Cluster | None = None
+        self._given = fingerprints(os.environ)
         self._space = SpaceWatch(settings.home, settings.disk_reserve_mb * 1024 * 1024)
 
     async def run(self) -> int:
@@ -137,6 +139,10 @@ class Supervisor:
     async def _rounds(self) -> None:
         """Look after logs, disk and the state file for as long as the stack runs."""
         while True:
+            if self._is_home_gone():
+                # Nobody could find the stack any more to stop it, and what it writes would come back as a new folder.
+                self._stop.set()
+                return
             await asyncio.to_thread(rotate_all, self._settings.logs, self._settings.log_limits)
             await self._look_at_space()
             if not self._told:
@@ -156,6 +162,10 @@ class Supervisor:
             _log.error("postgres not told of the disk", extra={"fields": {"error": error.strerror}})
             self._space.low = not self._space.low  # so that the next round tries again
         self._tell(self._phase)
+
+    def _is_home_gone(self) -> bool:
+        """Say whether somebody deleted the home, and the lock in it, under the running stack."""
+        return os.fstat(self._inherited[0]).st_nlink == 0
 
     def _ask_all(self) -> None:
         for keeper in self._keepers.values():
@@ -177,9 +187,13 @@ class Supervisor:
     def _tell(self, phase: Phase) -> None:
         """Write the state down; where the disk has no room for it, the next round tries again."""
         self._phase = phase
+        if self._is_home_gone():
+            return
         now = {name: keeper.state for name, keeper in self._keepers.items()}
         url = self._settings.gateway_url
-        state = StackState(phase, os.getpid(), self._started_at, now, self._space.warning(), self._error, url)
+        state = StackState(
+            phase, os.getpid(), self._started_at, now, self._space.warning(), self._error, url, self._given
+        )
         try:
             write_state(self._settings.home, state)
             self._told = True
