@@ -98,18 +98,20 @@ class Search:
 
     async def __call__(self, request: SearchRequest) -> SearchResult:
         """Return the closest passages; a space that was changed meanwhile is looked up anew, once."""
+        space = await self._known_space()
+        self._check_model(request, space)
         started = self._clock()
         vector = request.embedding
         if vector is None:
             vector = await self._embedder.embed_query(request.query)
         embedded = self._clock()
-        space = await self._known_space()
         try:
             passages = await self._find(request, vector, space)
         except AbortedError as error:
             if error.reason is not Reason.SPACE_MISMATCH or request.space_id is not None:
                 raise
             space = await self._look_up_space()
+            self._check_model(request, space)
             passages = await self._find(request, vector, space)
         found = self._clock()
         return SearchResult(
@@ -120,12 +122,15 @@ class Search:
             vector_search_ms=(found - embedded) * 1000,
         )
 
-    async def _find(self, request: SearchRequest, vector: Vector, space: EmbeddingSpace) -> Sequence[Passage]:
+    def _check_model(self, request: SearchRequest, space: EmbeddingSpace) -> None:
+        """Refuse before the question is embedded: a hosted model need not see one that cannot be searched."""
         if request.embedding is None and space.model != self._model:
             raise UnavailableError(
                 Reason.SPACE_MISMATCH,
                 "The active embedding space was made by another model than this service runs; try again.",
             )
+
+    async def _find(self, request: SearchRequest, vector: Vector, space: EmbeddingSpace) -> Sequence[Passage]:
         return await self._store.search_vector(
             VectorQuery(
                 tenant=request.tenant,

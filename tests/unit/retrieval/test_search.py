@@ -107,9 +107,11 @@ async def test_thresholds_that_were_set_meanwhile_hold_within_seconds() -> None:
 
 async def test_a_space_of_another_model_is_not_searched_with_a_question() -> None:
     """F11."""
+    embedder = OneVector()
     with pytest.raises(UnavailableError) as caught:
-        await Search(ScriptedStore(), OneVector(), "another")(request())
+        await Search(ScriptedStore(), embedder, "another")(request())
 
+    assert embedder.calls == 0
     assert caught.value.reason is Reason.SPACE_MISMATCH
 
 
