@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from services.cli.console import fail
+from services.cli.console import fail, stack_epilog
 from services.cli.hints import command
 from services.cli.stack.archive import ArchiveError
 from services.cli.stack.backup import BackupError, back_up
@@ -18,7 +18,7 @@ from services.common.settings import from_environment
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
-@click.command()
+@click.command(epilog=stack_epilog(done="FILE is whole"))
 @click.argument("file", type=_FILE)
 @click.option("--force", is_flag=True, help="Replace FILE where it is there.")
 def backup(file: Path, force: bool) -> None:
@@ -35,7 +35,7 @@ def backup(file: Path, force: bool) -> None:
     )
 
 
-@click.command()
+@click.command(epilog=stack_epilog(done="`attest up` starts the restored stack"))
 @click.argument("file", type=_FILE)
 @click.option("--force", is_flag=True, help="Move the data of a home that is not empty aside.")
 def restore(file: Path, force: bool) -> None:

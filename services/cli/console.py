@@ -24,6 +24,15 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+def stack_epilog(done: str, not_running: str | None = None) -> str:
+    """Return the exit codes of a command that works on the stack itself, as they stand under its help."""
+    codes = {0: f"done; {done}", 1: "failed; the message says what to do", 2: "called wrongly, or a setting is wrong"}
+    if not_running:
+        codes[3] = not_running
+    codes[130] = "stopped by Ctrl-C"
+    return "\b\nExit codes:\n" + "".join(f"  {code:<5}{meaning}\n" for code, meaning in codes.items())
+
+
 def console(*, stderr: bool = False) -> Console:
     """Return a console that colours only a terminal and is never wider than 80 columns when it is not one.
 

@@ -10,7 +10,7 @@ from services.cli.api import Api, ApiError
 from services.cli.ask import source_lines
 from services.cli.batch import Outcome
 from services.cli.collect import Collection, collect
-from services.cli.console import WIDTH, Exit, fail, wrapped
+from services.cli.console import WIDTH, Exit, fail, stack_epilog, wrapped
 from services.cli.hints import command
 from services.cli.ingest import ingest_files
 from services.cli.local import STOPPED_WHILE_STARTING
@@ -34,7 +34,7 @@ QUESTIONS = (
 """Answered from Markdown, from a PDF with its page, and not at all."""
 
 
-@click.command()
+@click.command(epilog=stack_epilog(done="the stack is left running", not_running="the stack ended meanwhile"))
 def demo() -> None:
     """Start the stack, ingest the examples and ask three questions."""
     settings = from_environment(StackSettings)

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import click
 
-from services.cli.console import Exit, fail, print_json
+from services.cli.console import Exit, fail, print_json, stack_epilog
 from services.cli.hints import command
 from services.cli.stack.interruption import exit_code
 from services.cli.stack.launcher import LaunchError, changed_settings
@@ -32,9 +32,12 @@ _FOLLOW_SECONDS = 0.2
 PARTS = ("gateway", "access", "answer", "retrieval", "ingest", "postgres", "supervisor")
 
 
-@click.command()
+@click.command(epilog=stack_epilog(done="a stack that ran already is left as it is"))
 def up() -> None:
-    """Start the local stack and wait until it is ready."""
+    """Start the local stack and wait until it is ready.
+
+    Folder, ports and all other settings come from ATTEST_ variables, and are read at the start alone.
+    """
     settings = from_environment(StackSettings)
     began = time.monotonic()
     try:
@@ -63,7 +66,7 @@ def _running_url(settings: StackSettings) -> str:
     return (state and state.gateway) or settings.gateway_url
 
 
-@click.command()
+@click.command(epilog=stack_epilog(done="also when nothing ran"))
 def down() -> None:
     """Stop the local stack and wait until all of it has ended."""
     settings = from_environment(HomeSettings)
@@ -74,13 +77,10 @@ def down() -> None:
     click.echo("Attest is down." if stopped else "Attest was not running.")
 
 
-@click.command()
+@click.command(epilog=stack_epilog(done="the stack is whole", not_running="the stack is down, or a part of it"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
 def status(as_json: bool) -> None:
-    """Say how the local stack is and what it holds.
-
-    Exits with 3 when it is not whole.
-    """
+    """Say how the local stack is and what it holds."""
     report = gather(from_environment(HomeSettings))
     if as_json:
         print_json(described(report, now()))
@@ -89,7 +89,7 @@ def status(as_json: bool) -> None:
     raise SystemExit(0 if report.whole else EXIT_NOT_RUNNING)
 
 
-@click.command()
+@click.command(epilog=stack_epilog(done="also of a stack that is down", not_running="no stack was started there"))
 @click.argument("part", type=click.Choice(PARTS), required=False)
 @click.option("-n", "--lines", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Lines of each log.")
 @click.option("-f", "--follow", is_flag=True, help="Go on printing what is written.")
