@@ -70,6 +70,19 @@ def test_limits_hold_for_both_readers_together(limits: PdfLimits) -> None:
     assert caught.value.reason is Reason.DOCUMENT_TOO_LARGE
 
 
+def test_the_page_limit_holds_where_pdfium_reads_alone() -> None:
+    with pytest.raises(InvalidArgumentError) as caught:
+        read(pdf(["One.", "Two."]).replace(b"startxref", b"startxrff"), PdfLimits(pages=1))
+
+    assert caught.value.reason is Reason.DOCUMENT_TOO_LARGE
+
+
+def test_where_they_count_the_pages_differently_none_gets_the_text_of_another() -> None:
+    data = broken(pdf(["One.", "Two."]), "Two.").replace(b"/Count 2", b"/Count 9")
+
+    assert [page.text for page in read(data).pages] == ["One.", ""]
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.sampled_from(["sound", "broken", "blank"]), min_size=1, max_size=6))
 def test_every_page_that_one_of_them_can_read_is_there(kinds: list[str]) -> None:
