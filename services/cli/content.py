@@ -1,5 +1,6 @@
 """What of a file is sent, its hash, and what need not be sent to be refused."""
 
+import codecs
 import hashlib
 from collections.abc import Callable
 
@@ -12,7 +13,7 @@ INLINE_BYTES = _MIB
 MOST_BYTES = {"application/pdf": 100 * _MIB}
 MOST_TEXT_BYTES = 20 * _MIB
 _BLOCK_BYTES = 1024 * 1024
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_UTF_16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 def is_inline(file: Found) -> bool:
@@ -23,13 +24,15 @@ def is_inline(file: Found) -> bool:
 def sent_sha256(file: Found, read: Callable[[int], None]) -> str:
     """Return the SHA-256 of what would be sent, in lower-case hex; `read` hears of the bytes as they are read.
 
-    Of a text that is sent inline that is the text without its byte order mark. Raises OSError.
+    A text that is sent inline is sent as UTF-8 without a byte order mark, whatever it was. Raises OSError, and ApiError
+    as `text_of` does.
     """
     digest = hashlib.sha256()
+    if is_inline(file):
+        content = file.path.read_bytes()
+        read(len(content))
+        return hashlib.sha256(text_of(content).encode()).hexdigest()
     with file.path.open("rb") as opened:
-        block = opened.read(_BLOCK_BYTES)
-        read(len(block))
-        digest.update(block.removeprefix(_BYTE_ORDER_MARK) if is_inline(file) else block)
         while block := opened.read(_BLOCK_BYTES):
             read(len(block))
             digest.update(block)
@@ -55,9 +58,10 @@ def refuse_by_content(file: Found) -> None:
 
 
 def text_of(content: bytes) -> str:
-    """Return the text that a file holds; raise ApiError where it is not UTF-8, or blank."""
+    """Return the text that a file holds; raise ApiError where it is neither UTF-8 nor UTF-16 with its mark, or blank."""
+    encoding = "utf-16" if content.startswith(_UTF_16_MARKS) else "utf-8-sig"
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode(encoding)
     except UnicodeDecodeError as error:
         message = f"The text is not UTF-8 (byte {error.start}); convert it, for example with iconv -t UTF-8."
         raise ApiError(400, "INVALID_ARGUMENT", "TEXT_MALFORMED", message) from error

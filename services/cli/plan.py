@@ -111,7 +111,7 @@ def _is_comparable(file: Found, stored: Stored) -> bool:
 def _is_same(file: Found, document: dict[str, Any], progress: "_Progress") -> bool:
     try:
         return sent_sha256(file, progress.read) == document.get("content_sha256")
-    except OSError:
+    except (OSError, ApiError):
         # Sending it says what is wrong with it.
         return False
 

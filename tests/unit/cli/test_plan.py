@@ -10,6 +10,7 @@ import pytest
 from services.cli.api import Api
 from services.cli.batch import Outcome
 from services.cli.collect import Collection, Found, collect
+from services.cli.content import text_of
 from services.cli.plan import Plan, compared, foreseen, stored_documents
 from tests.unit.cli.gateway import ScriptedGateway
 
@@ -83,6 +84,23 @@ def test_a_byte_order_mark_that_is_not_sent_is_not_compared(library: Path) -> No
     (library / "tea.md").write_bytes(b"\xef\xbb\xbfTea.")
 
     assert plan(collect([str(library / "tea.md")]), document("docs/tea.md", b"Tea.")).to_send == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_a_text_in_utf_16_is_compared_as_it_is_sent(library: Path, encoding: str) -> None:
+    (library / "tea.md").write_bytes("\ufeffTee für alle.".encode(encoding))
+    [file] = collect([str(library / "tea.md")]).files
+
+    assert text_of(file.path.read_bytes()) == "Tee für alle."
+    assert plan(collect([str(library / "tea.md")]), document("docs/tea.md", "Tee für alle.".encode())).to_send == []
+
+
+def test_a_text_that_cannot_be_read_is_left_to_the_sender_to_name(library: Path) -> None:
+    (library / "tea.md").write_bytes(b"\xff\xfe\x00\xd8")
+
+    assert addresses(plan(collect([str(library / "tea.md")]), document("docs/tea.md", b"Tea.")).to_send) == [
+        "docs/tea.md"
+    ]
 
 
 def test_of_a_file_that_is_uploaded_every_byte_is_compared(library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
