@@ -58,7 +58,7 @@ def refuse_by_content(file: Found) -> None:
 
 
 def text_of(content: bytes) -> str:
-    """Return the text that a file holds; raise ApiError where it is neither UTF-8 nor UTF-16 with its mark, or blank."""
+    """Return the text that a file holds; raise ApiError where it is not UTF-8 or marked UTF-16, or blank."""
     encoding = "utf-16" if content.startswith(_UTF_16_MARKS) else "utf-8-sig"
     try:
         text = content.decode(encoding)
