@@ -21,3 +21,10 @@ def test_a_model_that_nobody_measured_loses_nothing(tmp_path: Path) -> None:
 
     assert thresholds_of("mine", file) == Thresholds(0.1, 0.2)
     assert thresholds_of("another", file) == UNMEASURED
+
+
+def test_the_thresholds_of_the_packaged_model_are_those_of_the_report() -> None:
+    """Run: make eval, python -m evals threshold --save."""
+    report = json.loads((Path(__file__).parents[3] / "docs" / "quality.json").read_text(encoding="utf-8"))["thresholds"]
+
+    assert thresholds_of(report["model"]) == Thresholds(report["chunk_filter"], report["gate_start"])
