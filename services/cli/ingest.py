@@ -21,7 +21,7 @@ Exit codes:
   0    all files are in the library
   1    some failed, or none of the files named is a document (they are named); or
        the answer to the question of --prune was no
-  2    called wrongly, a path is not there, or --yes is missing for --prune
+  2    called wrongly, a path is not there, or --prune needs --yes or --prune-all
   3    the stack is not up
   130  stopped by Ctrl-C; run it again to go on
 """
@@ -37,6 +37,7 @@ Exit codes:
 )
 @click.option("--jobs", type=click.IntRange(1, 8), default=JOBS, show_default=True, help="Files at a time.")
 @click.option("--prune", is_flag=True, help="Delete the documents of the folders given whose files are gone.")
+@click.option("--prune-all", is_flag=True, help="The same, even where a folder would lose all of its documents.")
 @click.option("--yes", is_flag=True, help="Do not ask before --prune deletes.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done, and do nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for a machine.")
@@ -47,6 +48,7 @@ def ingest(
     base: Path | None,
     jobs: int,
     prune: bool,
+    prune_all: bool,
     yes: bool,
     dry_run: bool,
     as_json: bool,
@@ -64,6 +66,7 @@ def ingest(
     With --prune the library follows deletions too: a document of the lane below a folder given goes when its file has
     gone. What would go is shown first, and nothing else is touched.
     """
+    prune = prune or prune_all
     run = Run(from_environment(DoorSettings).gateway_url, _collected(paths, base, prune=prune), lane, jobs)
     with run.ended_early():
         run.compare(prune_too=prune)
@@ -71,7 +74,7 @@ def ingest(
             run.foresee()
         else:
             if prune:
-                run.ask(yes=yes)
+                run.ask(yes=yes, all_too=prune_all)
             run.send()
             run.delete()
     report = run.report

@@ -75,12 +75,15 @@ def is_gone(path: Path) -> bool:
         return False
 
 
-def confirm(loss: Loss, *, yes: bool) -> None:
-    """Show what would be deleted and ask; end the command where the answer is no, or nobody can be asked."""
+def confirm(loss: Loss, *, yes: bool, all_too: bool) -> None:
+    """Show what would be deleted and ask; end the command where the answer is no, or nobody can be asked.
+
+    That a folder loses all of its documents has to be meant by `all_too`: what is not mounted looks the same.
+    """
     show(loss)
     warn(loss)
-    if loss.emptied and not yes:
-        fail("nothing was done. If these are the right folders and that is meant, add --yes.", Exit.WRONG_CALL)
+    if loss.emptied and not all_too:
+        fail("nothing was done. If these are the right folders and that is meant, add --prune-all.", Exit.WRONG_CALL)
     if yes or not loss.gone:
         return
     if not sys.stdin.isatty():

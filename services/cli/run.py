@@ -56,10 +56,10 @@ class Run:
         if prune_too:
             self.loss = prune.lost(self.collection, stored)
 
-    def ask(self, *, yes: bool) -> None:
+    def ask(self, *, yes: bool, all_too: bool) -> None:
         """Show what would be deleted and ask; end the command where the answer is no. That time does not count."""
         began = time.monotonic()
-        prune.confirm(self.loss, yes=yes)
+        prune.confirm(self.loss, yes=yes, all_too=all_too)
         self._began += time.monotonic() - began
 
     def foresee(self) -> None:

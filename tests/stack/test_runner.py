@@ -110,11 +110,11 @@ def test_an_emptied_folder_wipes_nothing_unless_that_is_meant(stack: LocalStack,
     library.rename(moved)
     missing = stack.attest("ingest", str(library), "--prune", "--yes")
     library.mkdir()
-    empty = stack.attest("ingest", str(library), "--prune")
+    empty = stack.attest("ingest", str(library), "--prune", "--yes")
 
     assert (missing.returncode, empty.returncode) == (2, 2)
     assert stored(stack, library.name) == before
-    assert told(stack, str(library), "--prune", "--yes")["pruned"] == 3
+    assert told(stack, str(library), "--prune-all", "--yes")["pruned"] == 3
     assert stored(stack, library.name) == {}
 
 

@@ -197,19 +197,21 @@ def test_where_nothing_is_gone_nobody_has_to_say_yes(run: Run, gateway: Scripted
 
 
 @pytest.mark.usefixtures("stored")
-def test_a_folder_that_lost_everything_is_refused_without_yes(
+def test_a_folder_that_lost_everything_is_refused_unless_that_is_meant(
     run: Run, gateway: ScriptedGateway, library: Path
 ) -> None:
-    """Perhaps nothing is mounted there."""
+    """Perhaps nothing is mounted there, and a timer that says --yes each night knows nothing of it."""
     for file in library.iterdir():
         file.unlink()
-    refused = run("ingest", str(library), "--prune")
-    assert (refused.exit_code, deletions(gateway)) == (2, [])
-    assert "all 3 documents of" in refused.stderr
+    for said in (("--prune",), ("--prune", "--yes")):
+        refused = run("ingest", str(library), *said)
+        assert (refused.exit_code, deletions(gateway)) == (2, [])
+        assert "all 3 documents of" in refused.stderr
+        assert "--prune-all" in refused.stderr
 
     for name in ("same.md", "changed.md"):
         gateway.will(f"DELETE /api/documents/id-{name}", 200, {"document": document(name), "chunks_deleted": 5})
-    meant = run("ingest", str(library), "--prune", "--yes")
+    meant = run("ingest", str(library), "--prune-all", "--yes")
     assert (meant.exit_code, len(deletions(gateway))) == (0, 3)
     assert "all 3 documents of" in meant.stderr
 

@@ -107,7 +107,7 @@ def test_after_every_run_the_library_is_what_the_folder_says(
     for _ in range(ROUNDS):
         change(folder, chance)
         foreseen = json.loads(run("ingest", str(folder), "--prune", "--dry-run", "--json").stdout)
-        told = json.loads(run("ingest", str(folder), "--prune", "--yes", "--json").stdout)
+        told = json.loads(run("ingest", str(folder), "--prune-all", "--yes", "--json").stdout)
         sent = shelf.sent
         again = json.loads(run("ingest", str(folder), "--prune", "--json").stdout)
 

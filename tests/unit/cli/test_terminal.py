@@ -191,7 +191,7 @@ def test_a_folder_that_lost_everything_is_not_even_asked_about(gateway: Scripted
         assert terminal.end() == 2
 
     assert [asked.method for asked in gateway.asked] == ["GET"]
-    assert "add --yes" in " ".join(terminal.output.split())
+    assert "add --prune-all" in " ".join(terminal.output.split())
 
 
 def test_ctrl_c_while_documents_are_deleted_says_how_many_are_left(gateway: ScriptedGateway, shrunk: Path) -> None:
