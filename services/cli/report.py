@@ -56,6 +56,11 @@ class Report:
         return sum(done.result.get(name) or 0 for done in self.all)
 
     @property
+    def cost_usd(self) -> float:
+        """Return what the service estimates that the embedding cost."""
+        return round(sum(done.result.get("estimated_cost_usd") or 0.0 for done in self.all), 6)
+
+    @property
     def left(self) -> int:
         """Return how many files were not dealt with."""
         return len(self.collection.files) - len(self.done)
@@ -68,6 +73,7 @@ class Report:
             "not_tried": self.left,
             "not_pruned": self.not_pruned,
             **{name: None if self.dry_run else self.total(name) for name in _COUNTED},
+            "estimated_cost_usd": None if self.dry_run else self.cost_usd,
             "seconds": round(self.seconds, 3),
             "interrupted": self.interrupted,
             "dry_run": self.dry_run,
@@ -91,6 +97,8 @@ def print_report(report: Report, *, verbose: bool) -> None:
     for name, count in _counts(report).items():
         if count:
             table.add_row(name, f"{count:,}", style="red" if name in _BAD else None)
+    if report.cost_usd and not report.dry_run:
+        table.add_row("US dollars, estimated", f"{report.cost_usd:,.4f}")
     table.add_row("seconds", f"{report.seconds:.1f}")
     if not report.collection.files and not report.count(Outcome.FAILED):
         click.echo("Nothing to ingest.")

@@ -41,6 +41,7 @@ class IngestResult:
     pages_with_text: int | None = None
     """None where nothing was read, or the document has no pages; so is the next."""
     pages_without_text: int | None = None
+    estimated_cost_usd: float = 0.0
 
 
 class IngestDocument:
@@ -55,14 +56,16 @@ class IngestDocument:
         *,
         model: str,
         content_key: bytes,
+        usd_per_million_tokens: float = 0.0,
     ) -> None:
-        """Take the collaborators, the name of the embedder's model, and the key that ids are made with."""
+        """Take the collaborators, the embedder's model and its price, and the key that ids are made with."""
         self._store = store
         self._cache = cache
         self._embedder = embedder
         self._reader = reader
         self._model = model
         self._content_key = content_key
+        self._usd_per_token = usd_per_million_tokens / 1_000_000
 
     async def __call__(self, request: IngestRequest, report: Report = unheard) -> IngestResult:
         """Ingest and return what was done; `report` hears how much is embedded.
@@ -129,6 +132,7 @@ class IngestDocument:
             warnings=read.warnings,
             pages_with_text=read.document.pages_with_text,
             pages_without_text=read.document.pages_without_text,
+            estimated_cost_usd=embedded.tokens * self._usd_per_token,
         )
 
     async def _space(self) -> EmbeddingSpace:

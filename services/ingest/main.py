@@ -10,7 +10,12 @@ from pathlib import Path
 from attest.ingest.v1.ingest_service_pb2_grpc import add_IngestServiceServicer_to_server
 from services.common import logs, process
 from services.common.embedding.counters import chunk_counter
-from services.common.embedding.settings import EmbeddingSettings, chosen_embedder, tokenizer_source
+from services.common.embedding.settings import (
+    EmbeddingSettings,
+    chosen_embedder,
+    tokenizer_source,
+    usd_per_million_tokens,
+)
 from services.common.embedding.space import check_active_space
 from services.common.embedding.thresholds import thresholds_of
 from services.common.postgres.pool import PoolLimits, open_pool
@@ -91,6 +96,7 @@ async def run() -> None:
             reader,
             model=embedder.model_name,
             content_key=settings.content_key,
+            usd_per_million_tokens=usd_per_million_tokens(settings),
         )
         upload_document = UploadDocument(store, ingest_document, partial(open_spool, folder), time.monotonic)
         servicer = IngestServicer(

@@ -211,6 +211,7 @@ def _response(result: IngestResult) -> pb.IngestDocumentResponse:
         warnings=result.warnings,
         pages_with_text=result.pages_with_text,
         pages_without_text=result.pages_without_text,
+        estimated_cost_usd=round(result.estimated_cost_usd, 9),
     )
 
 

@@ -12,6 +12,13 @@ OPENAI_URL = "https://api.openai.com/v1"
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 """Length of the vectors of OpenAI's models."""
 
+USD_PER_MILLION_TOKENS = {
+    "text-embedding-3-small": 0.02,
+    "text-embedding-3-large": 0.13,
+    "text-embedding-ada-002": 0.10,
+}
+"""List prices of OpenAI's models, as they were announced in January 2024 (openai.com/api/pricing)."""
+
 
 class Encoding(StrEnum):
     """How an endpoint is asked to write vectors."""

@@ -8,7 +8,14 @@ from services.common.embedding.counters import CL100K, HostedTokenizer, Tokenize
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.files import packaged_minilm
 from services.common.embedding.openai_embedder import OpenAiEmbedder
-from services.common.embedding.openai_model import OPENAI_URL, Encoding, Endpoint, HostedModel, RequestLimits
+from services.common.embedding.openai_model import (
+    OPENAI_URL,
+    USD_PER_MILLION_TOKENS,
+    Encoding,
+    Endpoint,
+    HostedModel,
+    RequestLimits,
+)
 from services.common.embedding.patience import Patience
 from services.common.embedding.port import TextEmbedder
 from services.common.embedding.precision import Choice, precision_for, processor_flags
@@ -86,8 +93,22 @@ class EmbeddingSettings(ServiceSettings):
     """Tries of one request to the endpoint, the first included; only what may pass is tried again."""
     embedding_seconds: float = field(default=60.0, metadata={"least": 1.0, "most": 120.0})
     """Seconds for one request with passages, all tries included; the caller's deadline ends it before."""
+    embedding_usd_per_million_tokens: float | None = field(default=None, metadata={"least": 0.0, "most": 1000.0})
+    """Price of a million tokens at the endpoint, for the cost that an ingest tells; OpenAI's list price without it,
+    where the model is one of theirs, else 0."""
     embedding_question_seconds: float = field(default=8.0, metadata={"least": 0.5, "most": 60.0})
     """The same for a question."""
+
+
+def usd_per_million_tokens(settings: EmbeddingSettings) -> float:
+    """Return what a million embedded tokens cost; 0 for the packaged model, and for one whose price nobody named."""
+    if settings.embedding_model == PACKAGED:
+        return 0.0
+    if settings.embedding_usd_per_million_tokens is not None:
+        return settings.embedding_usd_per_million_tokens
+    return (
+        USD_PER_MILLION_TOKENS.get(settings.embedding_model, 0.0) if settings.embedding_base_url == OPENAI_URL else 0.0
+    )
 
 
 def tokenizer_source(settings: EmbeddingSettings) -> TokenizerSource:

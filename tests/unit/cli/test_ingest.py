@@ -300,3 +300,13 @@ def test_of_many_warnings_and_failures_fifty_are_written_out_and_json_has_all(
         ["warning", "10", "more;", "--json", "names", "all."],
     ]
     assert len(report.as_json()["files"]) == 130
+
+
+def test_the_cost_is_summed_and_printed_where_there_is_one(run: Run, gateway: ScriptedGateway, library: Path) -> None:
+    gateway.will(LIST, 200, {"documents": [], "next_page_token": ""})
+    made = {"outcome": "CREATED", "document": {}, "chunks_added": 1, "tokens_embedded": 30, "estimated_cost_usd": 0.25}
+    gateway.will(INGEST, 200, made)
+    files = len(list(library.glob("*.md")))
+
+    assert json.loads(run("ingest", str(library), "--json").stdout)["estimated_cost_usd"] == 0.25 * files
+    assert f"US dollars, estimated  {0.25 * files:.4f}" in run("ingest", str(library)).stdout

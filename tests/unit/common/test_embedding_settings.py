@@ -6,7 +6,12 @@ from services.common.embedding.counters import HostedTokenizer
 from services.common.embedding.embedder import OnnxEmbedder
 from services.common.embedding.files import ModelFiles
 from services.common.embedding.openai_embedder import OpenAiEmbedder
-from services.common.embedding.settings import EmbeddingSettings, chosen_embedder, tokenizer_source
+from services.common.embedding.settings import (
+    EmbeddingSettings,
+    chosen_embedder,
+    tokenizer_source,
+    usd_per_million_tokens,
+)
 from services.common.embedding.space import check_active_space
 from services.common.errors import FailedPreconditionError, Reason, UnavailableError
 from services.common.settings import SettingsError, from_environment, masked
@@ -95,3 +100,18 @@ async def test_its_own_library_is_taken_and_none_yet_is_no_refusal() -> None:
 
     await check_active_space(_space, "all-MiniLM-L6-v2", 384)
     await check_active_space(nothing, "all-MiniLM-L6-v2", 384)
+
+
+@pytest.mark.parametrize(
+    ("variables", "price"),
+    [
+        ({}, 0.0),
+        ({"ATTEST_EMBEDDING_USD_PER_MILLION_TOKENS": "5"}, 0.0),
+        ({"ATTEST_EMBEDDING_MODEL": "text-embedding-3-small"}, 0.02),
+        ({"ATTEST_EMBEDDING_MODEL": "text-embedding-3-small", "ATTEST_EMBEDDING_USD_PER_MILLION_TOKENS": "0"}, 0.0),
+        ({"ATTEST_EMBEDDING_MODEL": "mine", "ATTEST_EMBEDDING_USD_PER_MILLION_TOKENS": "0.5"}, 0.5),
+        ({"ATTEST_EMBEDDING_MODEL": "text-embedding-3-small", "ATTEST_EMBEDDING_BASE_URL": "http://h/v1"}, 0.0),
+    ],
+)
+def test_only_what_is_paid_for_has_a_price(variables: dict[str, str], price: float) -> None:
+    assert usd_per_million_tokens(from_environment(EmbeddingSettings, variables)) == price

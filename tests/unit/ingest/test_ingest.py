@@ -74,6 +74,15 @@ async def test_a_new_document_is_created_whole(library: Library, embedder: Count
     assert result.tokens_embedded > 0
 
 
+async def test_what_is_embedded_costs_by_the_token(library: Library, embedder: CountingEmbedder) -> None:
+    ends = (FakeDocumentStore(library), FakeVectorCache(library), embedder, ReaderHere())
+    paid = IngestDocument(*ends, model=MODEL, content_key=b"k" * 32, usd_per_million_tokens=0.02)
+    first, again = await paid(request()), await paid(request())
+
+    assert first.estimated_cost_usd == pytest.approx(first.tokens_embedded * 0.02 / 1_000_000)
+    assert again.estimated_cost_usd == 0
+
+
 async def test_the_same_bytes_again_embed_nothing(library: Library, embedder: CountingEmbedder) -> None:
     first = await ingest(library, embedder, request())
     embedder.texts.clear()

@@ -89,7 +89,7 @@ class IngestDocumentRequest(_message.Message):
     def __init__(self, lane: _Optional[str] = ..., source_url: _Optional[str] = ..., title: _Optional[str] = ..., media_type: _Optional[str] = ..., content: _Optional[str] = ..., metadata: _Optional[_Mapping[str, str]] = ...) -> None: ...
 
 class IngestDocumentResponse(_message.Message):
-    __slots__ = ("outcome", "document", "chunks_added", "chunks_kept", "chunks_removed", "tokens_embedded", "warnings", "pages_with_text", "pages_without_text")
+    __slots__ = ("outcome", "document", "chunks_added", "chunks_kept", "chunks_removed", "tokens_embedded", "warnings", "pages_with_text", "pages_without_text", "estimated_cost_usd")
     OUTCOME_FIELD_NUMBER: _ClassVar[int]
     DOCUMENT_FIELD_NUMBER: _ClassVar[int]
     CHUNKS_ADDED_FIELD_NUMBER: _ClassVar[int]
@@ -99,6 +99,7 @@ class IngestDocumentResponse(_message.Message):
     WARNINGS_FIELD_NUMBER: _ClassVar[int]
     PAGES_WITH_TEXT_FIELD_NUMBER: _ClassVar[int]
     PAGES_WITHOUT_TEXT_FIELD_NUMBER: _ClassVar[int]
+    ESTIMATED_COST_USD_FIELD_NUMBER: _ClassVar[int]
     outcome: IngestOutcome.Outcome
     document: Document
     chunks_added: int
@@ -108,7 +109,8 @@ class IngestDocumentResponse(_message.Message):
     warnings: _containers.RepeatedScalarFieldContainer[str]
     pages_with_text: int
     pages_without_text: int
-    def __init__(self, outcome: _Optional[_Union[IngestOutcome.Outcome, str]] = ..., document: _Optional[_Union[Document, _Mapping]] = ..., chunks_added: _Optional[int] = ..., chunks_kept: _Optional[int] = ..., chunks_removed: _Optional[int] = ..., tokens_embedded: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., pages_with_text: _Optional[int] = ..., pages_without_text: _Optional[int] = ...) -> None: ...
+    estimated_cost_usd: float
+    def __init__(self, outcome: _Optional[_Union[IngestOutcome.Outcome, str]] = ..., document: _Optional[_Union[Document, _Mapping]] = ..., chunks_added: _Optional[int] = ..., chunks_kept: _Optional[int] = ..., chunks_removed: _Optional[int] = ..., tokens_embedded: _Optional[int] = ..., warnings: _Optional[_Iterable[str]] = ..., pages_with_text: _Optional[int] = ..., pages_without_text: _Optional[int] = ..., estimated_cost_usd: _Optional[float] = ...) -> None: ...
 
 class UploadDocumentRequest(_message.Message):
     __slots__ = ("lane", "source_url", "title", "filename", "data")
