@@ -107,7 +107,7 @@ async def run() -> None:
         )
         schema = expected_version()
         thresholds = thresholds_of(embedder.model_name)
-        unplaced = await asyncio.to_thread(_lanes, settings.lanes_file, tokens.max_tokens)
+        unplaced = await asyncio.to_thread(lanes_in, settings.lanes_file, tokens.max_tokens)
 
         async def ping() -> None:
             await check_schema(pool, schema)
@@ -120,7 +120,8 @@ async def run() -> None:
         await serve(server_settings(settings, settings.ingest_port), service, ping)
 
 
-def _lanes(file: str | None, model_tokens: int) -> list[Lane]:
+def lanes_in(file: str | None, model_tokens: int) -> list[Lane]:
+    """Return the lanes that a file describes, none where there is no file; raise SettingsError."""
     if file is None:
         return []
     try:

@@ -8,6 +8,8 @@ from typing import Any
 import grpc
 import pytest
 
+from services.common.embedding.files import packaged_minilm
+from services.common.embedding.thresholds import thresholds_of
 from services.common.errors import Reason
 from services.common.rpc.status import error_of
 from tests.stack.local_stack import LocalStack
@@ -124,12 +126,12 @@ def test_a_lone_surrogate_is_refused_over_grpc(stack: LocalStack) -> None:
 
 
 def test_an_explicit_zero_threshold_is_not_the_default(stack: LocalStack) -> None:
-    """F53: 0.0 lets through what the space's own threshold of 0.25 cuts."""
+    """F53: 0.0 lets through what the space's own threshold cuts."""
     query = {"query": "How long is the journey to the coast?", "top_k": 50}
     default = stack.post("/api/search", query).body
     zero = stack.post("/api/search", {**query, "min_similarity": 0.0}).body
 
-    assert default["min_similarity"] == 0.25
+    assert default["min_similarity"] == thresholds_of(packaged_minilm().name).min_similarity
     assert zero["min_similarity"] == 0
     assert len(zero["passages"]) > len(default["passages"])
 

@@ -2,7 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from services.common.settings import SettingsError
 from services.ingest.lanes import LanesError, lanes_of
+from services.ingest.main import lanes_in
 from services.ingest.model import Lane
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "lanes" / "lanes.toml"
@@ -66,3 +68,11 @@ def test_everything_that_is_wrong_is_said_at_once() -> None:
     told = refusal("[other]\n[lanes.A]\n[lanes.b]\nchunk_tokens = 1\noverlap_tokens = 9\n")
 
     assert all(part in told for part in ("`other`", "lane 'A'", "`chunk_tokens`", "`overlap_tokens`"))
+
+
+def test_a_file_that_cannot_be_read_is_named_by_its_variable(tmp_path: Path) -> None:
+    (tmp_path / "latin").write_bytes(b'[lanes.a]\ndescription = "\xe4"')
+    for file in (tmp_path / "none", tmp_path, tmp_path / "latin"):
+        with pytest.raises(SettingsError, match=r"^ATTEST_LANES_FILE cannot be read \(\w+\)$"):
+            lanes_in(str(file), 254)
+    assert lanes_in(None, 254) == []
