@@ -73,8 +73,9 @@ lock-peers: setup-dev ## Resolve the peers of the bench anew
 GEN := protos/gen
 
 .PHONY: test check format generate check-generate lint-protos docs check-docs pdfs freeze check-migrations
-test: setup-dev ## Run all tests, on ports and a home of their own
-	@$(BIN)/python -m pytest
+WORKERS ?= 2
+test: setup-dev ## Run all tests, on ports and a home of their own, in WORKERS processes
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 .PHONY: chaos
 chaos: setup-dev ## Kill parts and supervisor of a stack at thirty random moments; CHAOS_SEED repeats a run
