@@ -2,13 +2,14 @@
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,15 +19,30 @@ import httpx2
 BIN = Path(sys.executable).parent
 PORTS = ("HTTP", "ADMIN", "INGEST", "RETRIEVAL", "ANSWER", "AUTH", "PG")
 COMMAND_SECONDS = 90
+_PORTS = (10_000, 32_000)
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that were free a moment ago, all different."""
-    with ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [probe.getsockname()[1] for probe in probes]
+    """Return ports that were free a moment ago, all different.
+
+    They lie below those that the kernel gives to outgoing connections, any of which could take one meanwhile.
+    """
+    chance = random.SystemRandom()
+    found: set[int] = set()
+    while len(found) < count:
+        port = chance.randrange(*_PORTS)
+        if _is_free(port):
+            found.add(port)
+    return sorted(found)
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 @contextmanager
